@@ -15,7 +15,7 @@ import (
 // An Admin does the bookkeeping on one host.
 type Admin struct {
 	*Engine
-	slow rest.Caller // for what takes the cluster minutes
+	slow rest.Caller // for requests that take minutes
 }
 
 var (
@@ -40,7 +40,7 @@ func newAdmin(cfg *store.Config, at store.Address, api *rest.API) (*Admin, error
 	return &Admin{Engine: newEngine(own, caller, at.Path), slow: slow}, err
 }
 
-// Close closes the connections as [Engine.Close] does.
+// Close closes the connections, as [Engine.Close] does.
 func (a *Admin) Close() {
 	a.slow.Close()
 	a.Engine.Close()
@@ -48,7 +48,7 @@ func (a *Admin) Close() {
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
-// List checks each entry as well: clean-up deletes what it is told here.
+// List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	return store.NewListCheck(l.Prefix, false).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
@@ -70,7 +70,7 @@ func (a *Admin) do(ctx context.Context, method, bucket, param string, act *actio
 	return err
 }
 
-// BucketExists asks for the bucket. One behind the cluster does not become known to it by that.
+// BucketExists requests the bucket without adding it to the cluster if it is behind it.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	err := a.do(ctx, http.MethodHead, name, "&dont_add_remote_bck_md=true", nil)
 	if store.CodeOf(err) == codeNoBucket {
@@ -79,13 +79,14 @@ func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// Region is none.
+// Region returns "".
 func (a *Admin) Region(context.Context, string) (string, error) { return "", nil }
 
-// ownMark is the object that marks a bucket that warp made. Buckets have nothing else to say it by.
+// ownMark is the object that marks a bucket made by warp. Buckets have no metadata that could do
+// it.
 const ownMark = ".warp/made-by-warp"
 
-// MakeBucket creates a bucket in the cluster, with the properties that are asked for.
+// MakeBucket creates a bucket in the cluster, with the properties in the options.
 func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	switch {
 	case lock:
@@ -108,7 +109,7 @@ func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	return err
 }
 
-// SetProperties gives the bucket the properties that are asked for.
+// SetProperties gives the bucket the properties in the options.
 func (a *Admin) SetProperties(ctx context.Context, name string) error {
 	return a.do(ctx, http.MethodPatch, name, "", &action{Action: "set-bprops", Value: json.RawMessage(a.ais.Properties)})
 }
@@ -119,7 +120,7 @@ func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
 	return err == nil
 }
 
-// RemoveBucket removes a bucket that warp has made and that has nothing in it.
+// RemoveBucket removes an empty bucket that warp has made.
 func (a *Admin) RemoveBucket(ctx context.Context, name string) (removed bool, err error) {
 	if a.ais.Backend != ownBackend || !a.MadeByWarp(ctx, name) {
 		return false, nil
@@ -136,7 +137,7 @@ func (a *Admin) RemoveBucket(ctx context.Context, name string) (removed bool, er
 	return err == nil, err
 }
 
-// Versioning is none: an object has a number that grows, and what it was is gone.
+// Versioning returns "". An object has a version number that grows, but the old content is gone.
 func (a *Admin) Versioning(context.Context, string) (string, error) { return "", nil }
 
 // SetVersioning is unsupported.
@@ -144,10 +145,10 @@ func (a *Admin) SetVersioning(context.Context, string, bool) error {
 	return store.Errorf("NotImplemented", 0, "AIStore keeps no versions of objects")
 }
 
-// ObjectLock is none.
+// ObjectLock returns none.
 func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
 
-// Headers are the object's own properties as S3's headers have them.
+// Headers returns the object's own properties as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	r, err := a.toObject(http.MethodHead, &ref)
 	if err != nil {
@@ -170,10 +171,10 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	return h, nil
 }
 
-// maxSmall is more than anything that is read whole.
+// maxSmall is larger than any object that is read whole.
 const maxSmall = 1 << 20
 
-// A smallWriter keeps what fits.
+// A smallWriter keeps up to maxSmall bytes.
 type smallWriter struct{ data []byte }
 
 func (s *smallWriter) Write(p []byte) (int, error) {
@@ -188,23 +189,23 @@ func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 	return into.data, err
 }
 
-// UploadFile is unsupported: what needs it, the store lacks.
+// UploadFile is unsupported, because it serves functions that the store does not have.
 func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
 	return store.Errorf("NotImplemented", 0, "files are not uploaded to AIStore")
 }
 
-// Delete takes what is not there for deleted: clean-up may be asked twice.
+// Delete treats a missing object as deleted, because clean-up may delete it twice.
 func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return a.remove(ctx, refs, true, tr)
 }
 
-// DeleteLocked is Delete: nothing is locked.
+// DeleteLocked is Delete, because nothing is locked.
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	return a.Delete(ctx, refs, newTrace())
 }
 
-// Uploads are none.
+// Uploads returns none.
 func (a *Admin) Uploads(context.Context, string, string, func(store.Upload) error) error { return nil }
 
-// Parts are none.
+// Parts returns none.
 func (a *Admin) Parts(context.Context, store.Upload, func(store.Part) bool) error { return nil }

@@ -1,8 +1,9 @@
-// Package ais is the engine of AIStore's own API. A request goes to any proxy of the cluster, which redirects those about
-// objects to the target that has the object.
+// Package ais is the engine of AIStore's own API. A request goes to any proxy of the cluster, which
+// redirects requests about an object to the target that has it.
 //
-// An object's ETag here is its checksum, of the kind that its bucket has. The time of an object is when it was last used,
-// which is when it was written as long as nobody has read it: AIStore keeps no other.
+// An object's ETag is its checksum, of the type that its bucket uses. Its time is when it was last
+// used, because AIStore keeps no other. Until somebody reads the object, this is when it was
+// written.
 package ais
 
 import (
@@ -32,7 +33,7 @@ func Open(cfg *store.Config) (store.Driver, error) {
 	}, nil
 }
 
-// authorize returns what appends the header with a token to a request.
+// authorize returns a function that appends the header with a token to a request.
 func authorize(token string) func([]byte, *lean.Call) []byte {
 	line := ""
 	if token != "" {
@@ -43,16 +44,16 @@ func authorize(token string) func([]byte, *lean.Call) []byte {
 
 // An Engine sends requests to one proxy of the cluster.
 type Engine struct {
-	store.Unsupported // parts, copies, tags, retentions and the extensions of MinIO
+	store.Unsupported // for parts, copies, tags, retentions and the extensions of MinIO
 
 	caller rest.Caller
-	path   string // of the host, below which the API lies
-	bucket string // the parameters that say of which kind a bucket is, from the question mark on
+	path   string // the path below which the API is
+	bucket string // the parameters with the bucket's backend and namespace, with the question mark
 	opts   store.Options
 	ais    store.AIStore
 }
 
-// ownBackend is the backend of buckets that AIStore itself keeps.
+// ownBackend is the backend of buckets in AIStore itself.
 const ownBackend = "ais"
 
 func newEngine(cfg *store.Config, caller rest.Caller, path string) *Engine {
@@ -65,5 +66,5 @@ func newEngine(cfg *store.Config, caller rest.Caller, path string) *Engine {
 	return e
 }
 
-// Close closes the connections that no request uses, and each other one when its request ends.
+// Close closes idle connections now and the others when their requests end.
 func (e *Engine) Close() { e.caller.Close() }

@@ -24,7 +24,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// open opens engine and admin of a cluster.
+// open opens the engine and the admin of a cluster.
 func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) {
 	t.Helper()
 	cfg.AppVersion, cfg.Concurrency = "1", 1
@@ -78,7 +78,7 @@ func keys(t *testing.T, e store.Engine, l store.List) (all []string) {
 	return all
 }
 
-// The time and the requests of a hop belong to the row, and the first byte is that of the object.
+// A row includes the time and the request of a redirect. The first byte is that of the object.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
@@ -94,7 +94,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// The payload of a large upload goes to the target only, or to the host that asks for it.
+// The payload of a large upload goes only to the target, or to the host that asks for it.
 func TestLargeUpload(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
@@ -119,7 +119,7 @@ func TestLargeUpload(t *testing.T) {
 	}
 }
 
-// A store that takes the payload itself asks for it, or refuses it before it comes.
+// A store that does not redirect asks for the payload, or rejects it before it is sent.
 func TestLargeUploadWithoutRedirect(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
@@ -152,7 +152,8 @@ func TestLargeUploadWithoutRedirect(t *testing.T) {
 	}
 }
 
-// Objects behind the cluster are listed, or not, by a backend's name, and a bucket there is never made or removed.
+// A backend's name decides whether a listing includes objects behind the cluster. A bucket there is
+// never made or removed.
 func TestBackends(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
@@ -213,7 +214,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// A job of deletions never selects what nobody named, and its end is waited for.
+// A job of deletions selects only the given names, and Delete waits for its end.
 func TestDeleteMany(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 3})
@@ -246,7 +247,7 @@ func TestChecksums(t *testing.T) {
 		get := store.Get{Ref: store.Ref{Bucket: "b", Key: string(kind)}, Into: &into, Checksum: func(s store.StoredChecksum) { stored = s }}
 		_, err := engine.Get(t.Context(), get, newTrace())
 		must(t, err)
-		if stored.Algorithm != "XXHASH64" || stored.New() == nil || stored.Value == "" { // that of the bucket
+		if stored.Algorithm != "XXHASH64" || stored.New() == nil || stored.Value == "" { // the bucket's type
 			t.Errorf("%s: stored is %+v", kind, stored)
 		}
 	}
@@ -272,7 +273,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A target at another address is one of the cluster if the cluster says so, and gets no token. One that is not gets nothing.
+// A target at another address gets requests, without the token, if the cluster names it. Otherwise
+// it gets nothing.
 func TestTargetElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, hidden := range []bool{false, true} {

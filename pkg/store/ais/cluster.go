@@ -10,13 +10,13 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// A clusterMap has the nodes of a cluster.
+// A clusterMap contains the nodes of a cluster.
 type clusterMap struct {
 	Targets map[string]node `json:"tmap"`
 	Proxies map[string]node `json:"pmap"`
 }
 
-// A node is one of a cluster, in the networks that it is in.
+// A node is a node of a cluster with its addresses in each network.
 type node struct {
 	Public  network   `json:"public_net"`
 	Control network   `json:"intra_control_net"`
@@ -28,7 +28,7 @@ type network struct {
 	URL string `json:"direct_url"`
 }
 
-// nodes asks a proxy for the hosts of the cluster.
+// nodes requests the hosts of the cluster from a proxy.
 func nodes(ctx context.Context, cfg *store.Config, api *rest.API) (hosts []string, err error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout

@@ -16,7 +16,7 @@ var (
 	_ store.ConfigReader = (*Engine)(nil)
 )
 
-// The paths of the API.
+// Paths of the API.
 const (
 	objectsPath = "/v1/objects"
 	bucketsPath = "/v1/buckets"
@@ -25,7 +25,7 @@ const (
 	etlPath     = "/v1/etl"
 )
 
-// request returns a request of the method, whose target begins with path. End has to follow.
+// request returns a request of the method whose target begins with path. End has to follow.
 func (e *Engine) request(method, path string) *rest.Request {
 	r := rest.NewRequest(method, e.path)
 	r.Raw(path)
@@ -53,10 +53,11 @@ func (e *Engine) toBucket(method, bucket string) *rest.Request {
 	return r
 }
 
-// maxKey is how long names of objects are at most.
+// maxKey is the max length of an object's name.
 const maxKey = 1024
 
-// validKey reports whether the store takes a name as it is: paths with dots or with two slashes in a row become other ones.
+// validKey reports whether the store accepts a name unchanged. It normalizes paths with dots or
+// consecutive slashes.
 func validKey(key string) bool {
 	if key == "" || len(key) > maxKey || key[0] == '/' || strings.Contains(key, "//") {
 		return false
@@ -69,7 +70,8 @@ func validKey(key string) bool {
 	return true
 }
 
-// send sends a request. An answer that is no success is an error, about the object of that key, if it has one.
+// send sends a request about the object of that key, if it has one. Any answer but a success is an
+// error.
 func (e *Engine) send(ctx context.Context, r *rest.Request, key string, tr *store.Trace) (rest.Reply, error) {
 	reply, err := r.Send(ctx, e.caller, tr)
 	if err != nil || reply.Status/100 == 2 {
@@ -80,7 +82,7 @@ func (e *Engine) send(ctx context.Context, r *rest.Request, key string, tr *stor
 	return reply, err
 }
 
-// Get downloads an object, or a range of it. The store knows no parts, so a part is a range.
+// Get downloads an object or a range of it. The store has no parts, so a part is a range.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	if len(g.Headers) > 0 || g.Part > 0 && g.Length == 0 || g.VersionID != "" {
 		return store.Download{}, store.ErrUnsupported
@@ -106,16 +108,17 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	}
 	defer reply.Release()
 	d := store.Download{Bytes: reply.Bytes, Object: store.Object{Ref: g.Ref, Size: reply.Length()}}
-	if reply.Status == http.StatusOK && e.ais.ETL == "" { // else the checksum may be that of what was sent
+	if reply.Status == http.StatusOK && e.ais.ETL == "" { // otherwise the checksum may belong to other content
 		d.ETag = etag(&reply, tr)
 	}
 	return d, nil
 }
 
-// statProperties are what is asked about an object. Clusters that do not look at it say more.
+// statProperties are the properties to request of an object. Clusters that ignore the parameter
+// return more.
 const statProperties = "&props=checksum,atime,version"
 
-// Stat asks for an object's metadata.
+// Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	r, err := e.toObject(http.MethodHead, &ref)
 	if err != nil {
@@ -132,7 +135,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return store.Object{Ref: ref, Size: reply.Length(), ETag: etag(&reply, tr), LastModified: usedAt(&reply)}, nil
 }
 
-// etag is the checksum that an answer has. Mostly it is the one expected, which costs no memory.
+// etag returns the checksum in an answer. It does not allocate if the checksum is the expected one.
 func etag(reply *rest.Reply, tr *store.Trace) (sum string) {
 	reply.EachHeader("ais-checksum-value", func(value []byte) bool {
 		if sum = tr.ExpectedETag(); string(value) != sum {
@@ -143,7 +146,7 @@ func etag(reply *rest.Reply, tr *store.Trace) (sum string) {
 	return sum
 }
 
-// usedAt is when an object was used last.
+// usedAt returns when an object was last used.
 func usedAt(reply *rest.Reply) time.Time {
 	ns, err := strconv.ParseInt(reply.Header("ais-atime"), 10, 64)
 	if err != nil || ns <= 0 {
@@ -152,12 +155,12 @@ func usedAt(reply *rest.Reply) time.Time {
 	return time.Unix(0, ns)
 }
 
-// Delete removes one object, or many as a job of the cluster.
+// Delete removes one object, or many with a job of the cluster.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return e.remove(ctx, refs, false, tr)
 }
 
-// remove is Delete. With gone, what is not there counts as deleted.
+// remove is Delete. If gone is set, a missing object counts as deleted.
 func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	switch len(refs) {
 	case 0:

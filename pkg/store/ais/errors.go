@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// Codes of errors. Those of S3 stand for what means the same, since warp knows them.
+// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
 const (
 	codeUnauthorized = "Unauthorized"
 	codeDenied       = "AccessDenied"
@@ -20,7 +20,7 @@ const (
 	codeBucketExists = "BucketAlreadyOwnedByYou"
 )
 
-// refusal turns an answer that is no success into an error.
+// refusal turns an answer other than a success into an error.
 func refusal(reply *rest.Reply, key string) *store.Error {
 	var said struct {
 		Message string `json:"message"`

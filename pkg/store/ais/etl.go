@@ -13,7 +13,7 @@ import (
 
 var _ store.Transformer = (*Admin)(nil)
 
-// A transform is what starts a transformation.
+// A transform is the body of a request that starts a transformation.
 type transform struct {
 	Name          string `json:"name"`
 	Communication string `json:"communication"`
@@ -21,10 +21,10 @@ type transform struct {
 	Spec          []byte `json:"spec"`
 }
 
-// communication is how the cluster hands objects to a container, unless the container's pod has its own way.
+// communication is how the cluster passes objects to a container, unless the pod sets it.
 const communication = "hpush://"
 
-// ownCommunication is where a pod says it.
+// ownCommunication finds the setting in a pod.
 var ownCommunication = regexp.MustCompile(`(?m)^\s*communication_type:\s*["']?(\w+://)["']?\s*$`)
 
 func communicationOf(spec []byte) string {
@@ -34,10 +34,10 @@ func communicationOf(spec []byte) string {
 	return communication
 }
 
-// transformTimeout is for containers to start, whose image may have to be fetched.
+// transformTimeout allows for the start of containers whose image may have to be downloaded.
 const transformTimeout = 5 * time.Minute
 
-// StartTransform starts a transformation, and returns when its containers are ready.
+// StartTransform starts a transformation and waits until its containers are ready.
 func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) error {
 	r := a.request(http.MethodPut, etlPath)
 	defer r.End()
@@ -53,7 +53,8 @@ func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) erro
 	return nil
 }
 
-// StopTransform stops a transformation, and removes it. One that is not there any more is no error.
+// StopTransform stops a transformation and removes it. It is no error if the transformation does
+// not exist.
 func (a *Admin) StopTransform(ctx context.Context, name string) error {
 	for _, step := range []struct{ method, path string }{{http.MethodPost, "/stop"}, {http.MethodDelete, ""}} {
 		r := a.request(step.method, etlPath)
@@ -72,7 +73,7 @@ func (a *Admin) StopTransform(ctx context.Context, name string) error {
 	return nil
 }
 
-// transformError says what is missing where clusters have no transformations.
+// transformError says what is missing if a cluster does not support transformations.
 func transformError(e *store.Error) error {
 	if !strings.Contains(e.Message, "requires Kubernetes") {
 		return e
@@ -80,7 +81,8 @@ func transformError(e *store.Error) error {
 	return store.Errorf("NotImplemented", e.Status, "AIStore transforms objects only where it runs on Kubernetes, and this cluster does not")
 }
 
-// BuiltInSpec is the pod of a transformation that NVIDIA publishes: md5, echo or tar2tf. It returns false for another name.
+// BuiltInSpec returns the pod of a transformation that NVIDIA publishes: md5, echo or tar2tf. It
+// returns false for other names.
 func BuiltInSpec(name string) ([]byte, bool) {
 	switch name {
 	case "md5", "echo", "tar2tf":

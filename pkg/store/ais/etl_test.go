@@ -41,7 +41,7 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// The pod says how objects come to it.
+// The pod can set how it receives objects.
 func TestCommunication(t *testing.T) {
 	t.Parallel()
 	builtIn, _ := BuiltInSpec("echo")
@@ -55,7 +55,7 @@ func TestCommunication(t *testing.T) {
 	}
 }
 
-// A cluster that is not on Kubernetes says so in one line.
+// The error for a cluster without Kubernetes is one line.
 func TestNoTransform(t *testing.T) {
 	t.Parallel()
 	_, admin := open(t, standin.StartAIStore(t, standin.AIStoreOptions{}), store.Config{})

@@ -11,16 +11,16 @@ import (
 	"warp/pkg/store"
 )
 
-// An Identity is what somebody has said about who sends the requests.
+// An Identity contains the flags that say who sends the requests.
 type Identity struct {
 	Token  string // --access-token
 	File   string // --credentials-file
-	Other  bool   // what other stores take was given
+	Other  bool   // credentials for other stores were given
 	Getenv func(string) string
 }
 
-// Identify completes cfg with the token of AuthN from the first source that there is, and returns which that is. Without
-// one requests are anonymous, which is how clusters are without AuthN.
+// Identify completes cfg with an AuthN token from the first source that has one, and returns the
+// name of that source. Without a token, requests are anonymous, as clusters without AuthN expect.
 func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	var token string
 	switch file := id.Getenv("AIS_AUTHN_TOKEN_FILE"); {
@@ -49,10 +49,10 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 	return source, []string{token}, nil
 }
 
-// maxToken is longer than any token is.
+// maxToken is longer than any token.
 const maxToken = 64 << 10
 
-// readToken reads the file that `ais auth login` writes, or one that has a token alone.
+// readToken reads the file that `ais auth login` writes, or a file that contains only a token.
 func readToken(name string) (string, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func readToken(name string) (string, error) {
 	return string(data), nil
 }
 
-// checkToken refuses what is no token, and would not fit a header.
+// checkToken rejects text that is not a token and does not fit into a header.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -10,13 +10,14 @@ import (
 	"warp/pkg/store"
 )
 
-// A selection says which objects a job is about. An empty one would be all of the bucket.
+// A selection contains the objects of a job. An empty one would select the whole bucket.
 type selection struct {
 	Names    []string `json:"objnames"`
 	Template string   `json:"template"`
 }
 
-// removeMany has the cluster remove objects, and waits until it has. What is not there counts as removed.
+// removeMany makes the cluster remove objects, and waits until it is done. Missing objects count as
+// removed.
 func (e *Engine) removeMany(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	names := make([]string, len(refs))
 	for i := range refs {
@@ -41,7 +42,7 @@ func (e *Engine) removeMany(ctx context.Context, refs []store.Ref, tr *store.Tra
 	return e.await(ctx, job, tr)
 }
 
-// How often a job is asked about.
+// Intervals of requests for the status of a job.
 const (
 	firstPause = 2 * time.Millisecond
 	maxPause   = 200 * time.Millisecond
@@ -73,14 +74,14 @@ func (e *Engine) await(ctx context.Context, job string, tr *store.Trace) error {
 	}
 }
 
-// A jobStatus is what the cluster says about a job.
+// A jobStatus is the status of a job.
 type jobStatus struct {
 	Err     string `json:"err"`
 	Ended   int64  `json:"end_time"`
 	Aborted bool   `json:"aborted"`
 }
 
-// jobStatus asks about a job. One that nobody knows yet has just begun.
+// jobStatus requests the status of a job. A job that the cluster does not know yet has just begun.
 func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s jobStatus, err error) {
 	r := e.request(http.MethodGet, clusterPath)
 	defer r.End()

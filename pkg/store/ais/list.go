@@ -27,7 +27,7 @@ const (
 // Flags of an entry.
 const entryIsDirectory = 1 << 8
 
-// A listing asks for a page.
+// A listing is a request for a page.
 type listing struct {
 	UUID       string `json:"uuid"`
 	Props      string `json:"props"`
@@ -53,7 +53,7 @@ type entry struct {
 	Flags    uint16 `json:"flags"`
 }
 
-// listProperties are what a listing has of each object.
+// listProperties are the properties of each object in a listing.
 const listProperties = "name,size,checksum,atime"
 
 // List lists page after page.
@@ -117,7 +117,7 @@ func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *stor
 	return p, nil
 }
 
-// object is the entry as the rest of warp knows it.
+// object converts an entry to a [store.Object].
 func (n *entry) object(bucket string, status int) (store.Object, error) {
 	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: n.Name}, Size: n.Size, ETag: n.Checksum}
 	if o.IsPrefix = n.Flags&entryIsDirectory != 0; o.IsPrefix {

@@ -45,10 +45,10 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	return store.Object{Ref: p.Ref, Size: p.Size, ETag: etag(&reply, tr)}, nil
 }
 
-// customHeader has one entry of an object's own metadata, as NAME=VALUE.
+// customHeader contains one entry of an object's own metadata, as NAME=VALUE.
 const customHeader = "ais-custom-md"
 
-// customMetadata returns the headers of AIStore for metadata, and false where another header is asked for.
+// customMetadata returns AIStore's headers for metadata, or false if p has other headers.
 func customMetadata(headers []store.Header) (custom []store.Header, ok bool) {
 	for _, h := range headers {
 		name, ok := strings.CutPrefix(strings.ToLower(h.Name), "x-amz-meta-")
@@ -60,20 +60,20 @@ func customMetadata(headers []store.Header) (custom []store.Header, ok bool) {
 	return custom, true
 }
 
-// A sum is a kind of checksum: how AIStore and how warp call it.
+// A sum is a type of checksum, with its names in AIStore and in warp.
 type sum struct {
 	name     string
 	option   store.Checksum
-	stored   string // as [store.StoredChecksum] has it
+	stored   string // as in [store.StoredChecksum]
 	hash     func() hash.Hash
-	computed bool // it is for uploads
+	computed bool // uploads may carry it
 }
 
-// sums are the kinds of checksums that both know.
+// sums are the types of checksums that AIStore and warp both know.
 func sums() []sum {
 	return []sum{
 		{"xxhash2", store.ChecksumXXH64, "XXHASH64", func() hash.Hash { return xxhash.New() }, true},
-		{"xxhash", "", "XXHASH64", nil, false}, // the same by another implementation
+		{"xxhash", "", "XXHASH64", nil, false}, // another implementation of the same
 		{"crc32c", store.ChecksumCRC32C, "CRC32C", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }, true},
 		{"md5", store.ChecksumMD5, "MD5", md5.New, true},
 		{"sha256", store.ChecksumSHA256, "SHA256", sha256.New, true},
@@ -81,7 +81,7 @@ func sums() []sum {
 	}
 }
 
-// Checksums are those that uploads may carry.
+// Checksums returns the checksums that uploads may carry.
 func Checksums() (all []store.Checksum) {
 	for _, s := range sums() {
 		if s.computed {
@@ -91,7 +91,7 @@ func Checksums() (all []store.Checksum) {
 	return all
 }
 
-// checksum returns the headers of the checksum that is asked for, for which the payload is read once.
+// checksum returns the headers of the checksum in the options. It reads the payload once for them.
 func (e *Engine) checksum(p *store.Put) ([]store.Header, error) {
 	wanted := e.opts.Checksum
 	if wanted == store.NoChecksum && e.opts.MD5 {
@@ -113,7 +113,7 @@ func (e *Engine) checksum(p *store.Put) ([]store.Header, error) {
 	return nil, store.Errorf("RequestFailed", 0, "AIStore knows no checksum %s", wanted)
 }
 
-// storedChecksum is the checksum of the content that an answer has.
+// storedChecksum returns the checksum of the content in an answer.
 func storedChecksum(reply *rest.Reply) store.StoredChecksum {
 	kind := reply.Header("ais-checksum-type")
 	value, err := hex.DecodeString(reply.Header("ais-checksum-value"))

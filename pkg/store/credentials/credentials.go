@@ -1,5 +1,5 @@
-// Package credentials finds the credentials to talk to a store with: those given to warp, of the AWS environment, of AWS
-// profiles, of instance metadata, or in exchange for a web token.
+// Package credentials finds the credentials for a store: those given to warp, in the AWS
+// environment, in AWS profiles, from instance metadata, or in exchange for a web token.
 package credentials
 
 import (
@@ -25,38 +25,41 @@ import (
 
 // Options say where credentials may come from.
 type Options struct {
-	// Access, Secret and Session are those given to warp itself, by flag or WARP_* variable.
+	// Access, Secret and Session are given to warp itself, by flag or WARP_* variable.
 	Access, Secret, Session string
-	// Profile is one that was asked for by flag; "" leaves it to AWS_PROFILE.
+	// Profile is the profile set by flag; "" leaves it to AWS_PROFILE.
 	Profile string
 	// Signature is S3V4 (or ""), S3V2, IAM or STS_WEB_TOKEN.
 	Signature string
-	// WebToken is the token for STS_WEB_TOKEN, or "file:path", and STSEndpoint the URL that exchanges it.
+	// WebToken is the token for STS_WEB_TOKEN, or "file:path". STSEndpoint is the URL that
+	// exchanges it.
 	WebToken, STSEndpoint string
 	// MetadataEndpoint replaces the address of the instance metadata service for IAM.
 	MetadataEndpoint string
-	// Client sends the requests for STS_WEB_TOKEN, with the TLS settings of the store; nil: the usual ones.
+	// Client sends the requests for STS_WEB_TOKEN, with the TLS settings of the store; nil = the
+	// default client.
 	Client *http.Client
-	// Getenv and Home are the process's own environment, or what a test has instead.
+	// Getenv and Home are the environment of the process, or of a test.
 	Getenv func(string) string
 	Home   string
 }
 
-// Resolved are ready for use, and say where they are from, which is no secret.
+// A Resolved contains credentials that are ready for use, and their source, which is not secret.
 type Resolved struct {
 	store.Credentials
 	Source string
 }
 
-// metadataTimeout bounds each request for credentials. The service is next door or does not exist.
+// metadataTimeout limits each request for credentials. The service is close or does not exist.
 const metadataTimeout = 5 * time.Second
 
-// Resolve takes the first source that has credentials: what was given to warp, a profile named by flag,
-// the AWS environment, the shared AWS files. With none of them requests are anonymous, which is what a public
-// bucket needs; another store's refusal then names the reason, and Source has it too.
+// Resolve uses the first source that has credentials: those given to warp, a profile set by flag,
+// the AWS environment, the shared AWS files. Without any, requests are anonymous, which is enough
+// for a public bucket. If another store then rejects them, its error says why, and so does Source.
 //
-// Instance metadata is asked only with the signature IAM and a web token exchanged only with STS_WEB_TOKEN, and
-// then nothing else is looked at: who asks for them does not want to run under other credentials by accident.
+// Resolve uses instance metadata only with the signature IAM, and exchanges a web token only with
+// STS_WEB_TOKEN. It then tries no other source, so that a run does not use different credentials by
+// accident.
 func Resolve(ctx context.Context, o Options) (Resolved, error) {
 	switch strings.ToUpper(o.Signature) {
 	case "", "S3V4":
@@ -89,7 +92,7 @@ func (o Options) static(signature string) (Resolved, error) {
 
 type keyPair struct{ access, secret, session string }
 
-// check refuses half a pair: it would end in a refusal by the store that explains nothing.
+// check rejects an incomplete pair, because the store's error would not explain it.
 func (k keyPair) check(source, access, secret string) error {
 	switch {
 	case k.access != "" && k.secret == "":
@@ -116,7 +119,8 @@ func (o Options) findKeys() (keys keyPair, source string, err error) {
 	return o.profileKeys()
 }
 
-// profileKeys reads the profile from the shared files. One that was named must be there; "default" need not.
+// profileKeys reads the profile from the shared files. A profile set by the user has to exist;
+// "default" need not.
 func (o Options) profileKeys() (keyPair, string, error) {
 	name, named := o.Profile, true
 	if name == "" {
@@ -143,7 +147,8 @@ func (o Options) profileKeys() (keyPair, string, error) {
 	return keyPair{}, "nowhere (anonymous requests)", nil
 }
 
-// usesOtherMeans tells whether a profile gets credentials in one of the ways that only AWS's own tools know.
+// usesOtherMeans reports whether a profile gets credentials in a way that only AWS's own tools
+// support.
 func usesOtherMeans(profile map[string]string) bool {
 	for _, key := range []string{"sso_session", "sso_start_url", "credential_process", "role_arn"} {
 		if profile[key] != "" {
@@ -159,8 +164,8 @@ func (o Options) credentialsFile() string {
 
 func (o Options) configFile() string { return o.sharedFile("AWS_CONFIG_FILE", "config") }
 
-// iam leaves tasks and pods, which have variables of their own, to minio-go; the address of the instance metadata
-// service is not meant for them.
+// iam leaves tasks and pods, which have their own variables, to minio-go. The address of the
+// instance metadata service is not meant for them.
 func (o Options) iam() *credentials.IAM {
 	p := &credentials.IAM{Endpoint: o.MetadataEndpoint}
 	p.Container.CredentialsRelativeURI = o.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
@@ -194,18 +199,17 @@ func (o Options) webToken() (credentials.Provider, error) {
 			if !isFile {
 				return &credentials.WebIdentityToken{Token: o.WebToken}, nil
 			}
-			token, err := os.ReadFile(path) // each time: whoever provides it renews it
+			token, err := os.ReadFile(path) // each time, because the token is renewed
 			return &credentials.WebIdentityToken{Token: strings.TrimSpace(string(token))}, err
 		},
 	}, nil
 }
 
-// stayHere keeps a client from following redirects: who is asked for credentials was chosen, and another host must not
-// be sent the token.
+// stayHere keeps a client from following redirects, because no other host may get the token.
 func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// explainExchange names who was asked for credentials: it is the store itself, unless somebody chose otherwise, and
-// most stores exchange no tokens.
+// explainExchange names the host that was asked for credentials. By default that is the store
+// itself, and most stores do not exchange tokens.
 func (o Options) explainExchange(err error) error {
 	var syntax *xml.SyntaxError
 	var unreadable xml.UnmarshalError
@@ -218,8 +222,8 @@ func (o Options) explainExchange(err error) error {
 	return fmt.Errorf("%w (%s was asked to exchange it)", err, o.STSEndpoint)
 }
 
-// fetch asks once before the run, which would otherwise consist of failed requests. minio-go's own requests for
-// renewal go through the same client.
+// fetch fetches the credentials once before the run, so that a failure does not become a run of
+// failed requests. minio-go renews them with the same client.
 func fetch(ctx context.Context, provider credentials.Provider, source string) (Resolved, error) {
 	c := credentials.New(withClient{provider, &http.Client{Timeout: metadataTimeout, Transport: direct(), CheckRedirect: stayHere}})
 	_, err := c.GetWithContext(&credentials.CredContext{Context: ctx})
@@ -237,15 +241,15 @@ func (r renewed) Keys(ctx context.Context) (store.Keys, error) {
 	return store.Keys{AccessKey: v.AccessKeyID, SecretKey: v.SecretAccessKey, SessionToken: v.SessionToken, Expires: v.Expiration}, err
 }
 
-// direct is a transport without proxy: metadata is served to this machine alone.
+// direct is a transport without proxy, because the metadata service serves only this machine.
 func direct() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil
 	return t
 }
 
-// A withClient asks for credentials with a client of its own: the one that minio-go would use is the client of the
-// benchmark, whose connections and traces are not for this.
+// A withClient fetches credentials with a separate client. minio-go would use the client of the
+// benchmark, whose connections and traces are for the load.
 type withClient struct {
 	credentials.Provider
 	client *http.Client
@@ -261,7 +265,7 @@ func (w withClient) RetrieveWithCredContext(cc *credentials.CredContext) (creden
 
 func (w withClient) Retrieve() (credentials.Value, error) { return w.RetrieveWithCredContext(nil) }
 
-// sharedFile is the path of one of AWS's files: as the variable says, or its usual place.
+// sharedFile returns the path of one of AWS's files: from the variable, or the default.
 func (o Options) sharedFile(variable, name string) string {
 	if path := o.Getenv(variable); path != "" {
 		return path
@@ -269,8 +273,8 @@ func (o Options) sharedFile(variable, name string) string {
 	return filepath.Join(o.Home, ".aws", name)
 }
 
-// readProfile merges what both files say about a profile; the credentials file prevails. It returns nil if neither
-// knows the profile. A file that does not exist is an empty one.
+// readProfile merges the settings of a profile in both files; the credentials file takes
+// precedence. It returns nil if neither has the profile. A missing file counts as empty.
 func (o Options) readProfile(name string) (map[string]string, error) {
 	var profile map[string]string
 	for _, file := range []struct {
@@ -296,7 +300,8 @@ func (o Options) readProfile(name string) (map[string]string, error) {
 	return profile, nil
 }
 
-// mergeProfile adds settings that prevail. Keys belong together: a session token is not carried over to other keys.
+// mergeProfile adds settings that take precedence. Keys belong together: a session token is not
+// combined with other keys.
 func mergeProfile(profile, prevail map[string]string) map[string]string {
 	if profile == nil {
 		return prevail
@@ -311,9 +316,9 @@ func mergeProfile(profile, prevail map[string]string) map[string]string {
 	return profile
 }
 
-// readSections returns the settings of the named sections, nil if there is none. General INI libraries expand
-// variables, unquote and cut comments inside values, which breaks secrets, and quote the offending line in errors,
-// which shows them; these files need none of that.
+// readSections returns the settings of the named sections, or nil if there are none. General INI
+// libraries expand variables, unquote values and cut comments inside them, which breaks secrets.
+// They also quote the wrong line in errors, which exposes secrets. These files need none of that.
 func readSections(text string, names []string) (map[string]string, error) {
 	var found map[string]string
 	wanted := false
@@ -346,10 +351,9 @@ func readSections(text string, names []string) (map[string]string, error) {
 	return found, nil
 }
 
-// ReadFile reads a file with one pair of keys in each line, as
-// ACCESS:SECRET or ACCESS:SECRET:TOKEN, or with blanks instead of the colons.
-// Empty lines and those that begin with # are left out. Errors name lines, and
-// nothing that is in them.
+// ReadFile reads a file with one pair of keys in each line, as ACCESS:SECRET or
+// ACCESS:SECRET:TOKEN, or with blanks instead of the colons. It skips empty lines and lines that
+// begin with #. Errors contain the number of a line, but nothing from it.
 func ReadFile(path, signature string) ([]store.Credentials, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

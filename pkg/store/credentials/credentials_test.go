@@ -42,7 +42,7 @@ region = x
 		"[half]\naws_access_key_id = HALF\n[half2]\naws_secret_access_key = half-secret\n"
 )
 
-// fakeEnv is an environment with a home that has both AWS files.
+// fakeEnv is an environment with a home directory that contains both AWS files.
 func fakeEnv(t *testing.T, variables map[string]string) Options {
 	t.Helper()
 	home := t.TempDir()
@@ -186,7 +186,8 @@ func FuzzReadSections(f *testing.F) {
 	})
 }
 
-// fakeMetadata is an instance's metadata service, version 2 only. Each answer is a new key that has expired already.
+// fakeMetadata is an instance metadata service, version 2 only. Each answer is a new key that has
+// already expired.
 func fakeMetadata(t *testing.T) (url string) {
 	t.Helper()
 	var asked atomic.Int32
@@ -227,7 +228,7 @@ func roleAnswer(n int32) string {
 func TestInstanceMetadata(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		variable string // which gets the value, where "URL" stands for the service's
+		variable string // set to value, in which "URL" is replaced by the URL of the service
 		value    string
 		keys     []string
 	}{
@@ -328,7 +329,7 @@ func TestWebToken(t *testing.T) {
 	}
 }
 
-// Another host gets neither the token nor the keys of an instance, even where a service sends warp there.
+// No other host gets the token or the keys of an instance, even if a service redirects warp there.
 func TestCredentialsFollowNoRedirect(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

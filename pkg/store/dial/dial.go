@@ -27,7 +27,7 @@ type Dialer struct {
 	net.Dialer
 	send, receive int // socket buffers; 0 leaves them to the system
 	sources       []netip.Addr
-	turn          atomic.Uint64 // of sources
+	turn          atomic.Uint64 // turns through the sources
 }
 
 // NewDialer returns a dialer with the options of cfg.
@@ -48,7 +48,7 @@ func (d *Dialer) Connect(ctx context.Context, target string) (*net.TCPConn, erro
 	if err != nil {
 		return nil, err
 	}
-	conn := any.(*net.TCPConn) // as net promises
+	conn := any.(*net.TCPConn) // net guarantees the type
 	if err := d.tune(conn); err != nil {
 		conn.Close()
 		return nil, err
@@ -87,7 +87,7 @@ func ProxyFor(addr string) func(*http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment
 }
 
-// DefaultPort is the port that a scheme implies.
+// DefaultPort returns the default port of a scheme.
 func DefaultPort(tls bool) string {
 	if tls {
 		return "443"
@@ -95,7 +95,7 @@ func DefaultPort(tls bool) string {
 	return "80"
 }
 
-// WithPort is a host with the port that its scheme implies, if it has none.
+// WithPort returns the host with its scheme's default port if it has none.
 func WithPort(host string, tls bool) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

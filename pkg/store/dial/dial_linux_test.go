@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store"
 )
 
-// socketBuffers asks the system for the sizes of a connection's buffers.
+// socketBuffers returns the sizes of a connection's buffers.
 func socketBuffers(t *testing.T, conn net.Conn) (send, receive int) {
 	t.Helper()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
@@ -22,8 +22,8 @@ func socketBuffers(t *testing.T, conn net.Conn) (send, receive int) {
 	return send, receive
 }
 
-// A connection to a store on the same machine sends at once what the socket takes, whatever the system's congestion
-// control is.
+// A connection to a store on the same machine sends at once as much as the socket accepts, whatever
+// the system's congestion control.
 func TestNoPacingOnThisMachine(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

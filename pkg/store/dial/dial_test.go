@@ -22,7 +22,7 @@ func TestSocketBuffers(t *testing.T) {
 	}
 	defer conn.Close()
 	send, receive := socketBuffers(t, conn)
-	// Linux doubles what it is given, for its own bookkeeping.
+	// Linux doubles the given size, for its own bookkeeping.
 	if send != 20_000 && send != 40_000 || receive != 10_000 && receive != 20_000 {
 		t.Errorf("socket buffers are %d and %d", send, receive)
 	}

@@ -15,8 +15,8 @@ func WhyNoKTLS() string {
 	return "this kernel could do TLS, but would need the keys of each session, and Go's TLS library does not hand them out"
 }
 
-// tryKTLS tries it on a connection with itself, because the kernel answers for connected sockets
-// only.
+// tryKTLS tries it on a connection to itself, because the kernel answers only for connected
+// sockets.
 func tryKTLS() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	c := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
+		InsecureSkipVerify: cfg.Insecure, // the user set --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
 		// Small first records help browsers. Here they only mean more records per request.
 		DynamicRecordSizingDisabled: true,
@@ -28,7 +28,7 @@ func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	return c, nil
 }
 
-// Roots returns the authorities that the store's certificate is verified with, or nil for the system's alone.
+// Roots returns the authorities that verify the store's certificate, or nil for the system's alone.
 func Roots(cfg *store.Config) (*x509.CertPool, error) {
 	pem := cfg.CAPEM
 	if pem == nil && cfg.CAFile != "" {

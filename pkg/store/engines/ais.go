@@ -9,7 +9,7 @@ import (
 	"warp/pkg/store/ais"
 )
 
-// aisProvider is AIStore by its own API. Its S3 interface, below /s3, is an S3.
+// aisProvider is AIStore with its own API. Its S3 interface, below /s3, counts as S3.
 func aisProvider() Provider {
 	const inS3 = "use the S3 interface, with --provider=s3 and a host such as http://HOST:51080/s3"
 	const notS3 = "leave it out, or " + inS3
@@ -35,10 +35,11 @@ func aisProvider() Provider {
 	}
 }
 
-// BuiltInTransformation is the pod of a transformation of AIStore that NVIDIA publishes; false where none is called so.
+// BuiltInTransformation returns the pod of an AIStore transformation that NVIDIA publishes, or
+// false if there is none of that name.
 func BuiltInTransformation(name string) (spec []byte, ok bool) { return ais.BuiltInSpec(name) }
 
-// useCertificates takes what AIStore's own tools read about certificates, where no flag says it.
+// useCertificates reads the certificate variables of AIStore's own tools, unless a flag sets them.
 func useCertificates(getenv func(string) string, cfg *store.Config) {
 	if !cfg.TLS {
 		return

@@ -16,8 +16,8 @@ import (
 	"warp/pkg/store"
 )
 
-// echo answers every request with the same bytes and makes no garbage, so that
-// what is counted is the client's.
+// echo answers every request with the same bytes without allocating, so that only the client's
+// allocations are counted.
 func echo(t testing.TB, answer string) (addr string) {
 	t.Helper()
 	return oddStore(t, func(c *net.TCPConn, _ *bufio.Reader) {
@@ -65,7 +65,7 @@ type countingWriter struct{ n int }
 
 func (w *countingWriter) Write(b []byte) (int, error) { w.n += len(b); return len(b), nil }
 
-// A frugal request has an answer, and a most of allocations.
+// A frugal request has an answer and a max number of allocations.
 type frugal struct {
 	answer  string
 	most    float64
@@ -109,7 +109,7 @@ func frugalRequests() map[string]frugal {
 			}
 			return err
 		}, store.Options{}},
-		// Strings of names, codes and the like; not one for each object.
+		// Strings such as names and codes, but not one for each object.
 		"batch": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(results), results), 4, func(h *store.Host, tr *store.Trace) error { return h.Delete(ctx, batch, tr) }, store.Options{}},
 		"list": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(page), page), 4, func(h *store.Host, tr *store.Trace) error {
 			return h.List(ctx, store.List{Bucket: "bucket"}, func(store.Object) bool { return true }, tr)
@@ -128,7 +128,7 @@ func frugalRequests() map[string]frugal {
 	}
 }
 
-// Requests on the lean path make no garbage, whatever they carry.
+// Requests of the lean engine do not allocate, whatever they carry.
 func TestLeanMakesNoGarbage(t *testing.T) {
 	skipUnderRace(t)
 	for name, test := range frugalRequests() {
@@ -139,7 +139,7 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 	}
 }
 
-// allocates wants a request to make no more than so many allocations, once the first ones have made room.
+// allocates checks that a request makes no more than max allocations once its memory is in place.
 func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Trace) error, most float64) {
 	t.Helper()
 	tr := store.NewTrace(time.Now())
@@ -158,7 +158,8 @@ func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Tra
 	}
 }
 
-// Neither do requests to Google Cloud Storage that are sent often, though their answers are JSON.
+// Frequent requests to Google Cloud Storage do not allocate either, although their answers are
+// JSON.
 func TestGCSMakesNoGarbage(t *testing.T) {
 	skipUnderRace(t)
 	ctx, ref, body := context.Background(), store.Ref{Bucket: "bucket", Key: "some/key"}, payload(1<<10)

@@ -23,7 +23,7 @@ func lakeProvider() Provider {
 	return p
 }
 
-// azureService is what both endpoints of an account have in common.
+// azureService contains what both endpoints of an account have in common.
 func azureService(name, title, scheme string, serves func(string) bool, open func(*store.Config) (store.Driver, error)) Provider {
 	const notS3 = "leave it out"
 	return Provider{

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// bookkeeping are all questions whose answers safety rests on.
+// bookkeeping contains all requests on whose answers safety depends.
 func bookkeeping(c *store.Client) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Versioning": func(ctx context.Context) error { _, err := c.Versioning(ctx, "bucket"); return err },
@@ -38,8 +38,8 @@ func bookkeeping(c *store.Client) map[string]func(context.Context) error {
 	}
 }
 
-// Where a store says 200 and sends an error, or another document, bookkeeping fails. That must not look like an empty
-// bucket, nor like a store that lacks the function.
+// If a store sends an error or another document with status 200, bookkeeping fails. This must not
+// look like an empty bucket or like a store without the function.
 func TestBookkeepingWantsItsDocument(t *testing.T) {
 	t.Parallel()
 	docs := map[string]string{
@@ -55,7 +55,7 @@ func TestBookkeepingWantsItsDocument(t *testing.T) {
 		for name, ask := range bookkeeping(c) {
 			if said == "a web page" || said == "nothing" {
 				if name == "ReadSmall" || name == "SetVersioning" {
-					continue // any content is an object's, and any answer but an error a success
+					continue // any content may be an object, and any answer but an error is a success
 				}
 			}
 			err := ask(t.Context())
@@ -66,7 +66,7 @@ func TestBookkeepingWantsItsDocument(t *testing.T) {
 	}
 }
 
-// A document without an end does not fill the memory.
+// A document that never ends does not fill the memory.
 func TestBookkeepingBoundsDocuments(t *testing.T) {
 	t.Parallel()
 	c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
@@ -89,15 +89,16 @@ func TestBookkeepingBoundsDocuments(t *testing.T) {
 	}
 }
 
-// Listings whose names go back, or lie elsewhere, end with an error however new their tokens are.
+// Listings with names out of order or outside the prefix are an error, even if each page has a new
+// token.
 func TestBookkeepingWantsOrder(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, bucket   string
 		versions, back bool
-		express        bool               // it is S3 Express, which lists in no order
-		key            func(n int) string // of each page
-		found          int                // without an error
+		express        bool               // use S3 Express, whose listings are unordered
+		key            func(n int) string // the key on each page
+		found          int                // entries before the error
 	}{
 		{name: "the same name again and again", key: func(int) string { return "p/a" }},
 		{name: "the same version again and again", versions: true, key: func(int) string { return "p/a" }},
@@ -144,7 +145,7 @@ func TestBookkeepingWantsOrder(t *testing.T) {
 	}
 }
 
-// A listing of uploads that goes on where it has been ends, as does one that is another document.
+// A listing of uploads ends if it repeats itself or is another document.
 func TestUploadsEnd(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(n int) string{

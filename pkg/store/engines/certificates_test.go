@@ -32,13 +32,13 @@ import (
 type secureStore struct {
 	*httptest.Server
 	connections atomic.Int64
-	before      func(*http.Request) // each answer; may be nil
+	before      func(*http.Request) // called before each answer; may be nil
 
 	mu     sync.Mutex
 	object []byte
 }
 
-// startSecure starts a store with a certificate of its own for 127.0.0.1, which is good for an hour.
+// startSecure starts a store with its own certificate for 127.0.0.1, which is valid for an hour.
 func startSecure(t *testing.T, key crypto.Signer, version uint16, before func(*http.Request)) *secureStore {
 	t.Helper()
 	s := &secureStore{before: before}
@@ -84,7 +84,7 @@ func (s *secureStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// config is a client's that knows the store's certificate.
+// config returns the configuration of a client that trusts the store's certificate.
 func (s *secureStore) config(engine string) store.Config {
 	return store.Config{
 		Engine: engine, TLS: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
@@ -141,10 +141,10 @@ func (s *secureStore) upAndDown(t *testing.T, h *store.Host, size int) {
 	}
 }
 
-// A cutConn ends after so many bytes have been written to it.
+// A cutConn closes after a number of bytes have been written to it.
 type cutConn struct {
 	*net.TCPConn
-	left int // negative: not yet
+	left int // negative = no limit yet
 }
 
 func (c *cutConn) Write(b []byte) (int, error) {
@@ -159,7 +159,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// An answer under TLS that ends anywhere is an error, and not a short object.
+// A TLS connection that ends within an answer is an error, not a short object.
 func TestAnswersAreCutInsideRecords(t *testing.T) {
 	t.Parallel()
 	const size = 40_000 // three records
@@ -186,7 +186,7 @@ func TestAnswersAreCutInsideRecords(t *testing.T) {
 				d, err := h.Get(ctx, oddGet, store.NewTrace(time.Now()))
 				cancel()
 				want := store.CodeClosed
-				if n > 16_410 { // the first record is there, and the head in it
+				if n > 16_410 { // the first record with the head has arrived
 					want = store.CodeShortRead
 				}
 				if store.CodeOf(err) != want {
@@ -197,7 +197,8 @@ func TestAnswersAreCutInsideRecords(t *testing.T) {
 	}
 }
 
-// Of 16 hosts a slow one gets less than its share, and none has more connections than requests at a time.
+// Of 16 hosts, a slow one gets less than its share, and none has more connections than concurrent
+// requests.
 func TestSlowHostUnderTLS(t *testing.T) {
 	t.Parallel()
 	const hosts, workers, requests, slow = 16, 32, 3000, 5

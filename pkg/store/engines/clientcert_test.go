@@ -23,7 +23,7 @@ import (
 	"warp/pkg/store"
 )
 
-// An issuer signs certificates of a test.
+// An issuer signs the certificates of a test.
 type issuer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -85,7 +85,7 @@ func (i *issuer) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw})
 }
 
-// demanding is a store that talks only to those whom the issuer knows.
+// demanding starts a store that accepts only clients with a certificate of the issuer.
 func (i *issuer) demanding(t *testing.T) (addr string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -132,8 +132,8 @@ func TestClientCertificate(t *testing.T) {
 			case c.works && err != nil:
 				t.Errorf("%s, %s: %v", engine, name, err)
 			case !c.works && (store.CodeOf(err) == store.CodeReset || store.CodeOf(err) == store.CodeClosed):
-				// The store has hung up before its reason was read, which TLS 1.3 allows: the request is sent before the
-				// certificate was looked at.
+				// TLS 1.3 allows the store to close the connection before the client has read the
+				// reason, because the request is sent before the certificate is checked.
 			case !c.works && (store.CodeOf(err) != store.CodeTLS || strings.Contains(err.Error(), "\n")):
 				t.Errorf("%s, %s: %v", engine, name, err)
 			}

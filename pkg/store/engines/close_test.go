@@ -14,8 +14,8 @@ import (
 	"warp/pkg/store"
 )
 
-// After Close no connection is left: those that were idle are gone, those of bookkeeping and of further identities too,
-// and that of a request which was under way when it has its answer.
+// Close closes all idle connections, including those of bookkeeping and of other identities. The
+// connection of a running request is closed when its answer is complete.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, engine string) {
@@ -52,7 +52,7 @@ func TestClose(t *testing.T) {
 			return err
 		}
 		must(t, get("a"))
-		must(t, get("b")) // as the other one
+		must(t, get("b")) // like the other one
 		_, err = c.BucketExists(context.Background(), "bucket")
 		must(t, err)
 		slow := make(chan error)

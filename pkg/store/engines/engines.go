@@ -1,4 +1,4 @@
-// Package engines opens stores: it knows all engines and chooses one for a run.
+// Package engines opens stores. It knows all engines and chooses one for a run.
 package engines
 
 import (
@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// New returns a client for the hosts of cfg, with the engine that it asks for. It sends nothing.
+// New returns a client for the hosts of cfg, with the engine in cfg. It sends nothing.
 func New(cfg store.Config) (*store.Client, error) {
 	p, err := FindProvider(cfg.Provider)
 	if err != nil {
@@ -36,9 +36,9 @@ func s3Provider() Provider {
 		Lacks: map[Feature]string{BearerTokens: "use --access-key and --secret-key"}}
 }
 
-// openS3 opens the engine that cfg asks for.
+// openS3 opens the engine in cfg.
 func openS3(cfg *store.Config) (o opened, err error) {
-	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which also protects the payload
 	name, err := choose(cfg)
 	if err != nil {
 		return o, err
@@ -63,8 +63,8 @@ const (
 	engineMinio = "minio"
 )
 
-// choose returns the lean engine if it can talk to all hosts. Half of a store's requests through
-// one engine and half through another would compare the engines.
+// choose returns the lean engine if it can talk to all hosts. Requests through two engines would
+// compare the engines instead of the hosts.
 func choose(cfg *store.Config) (string, error) {
 	switch cfg.Engine {
 	case engineMinio:
@@ -93,7 +93,7 @@ func openAdmin(cfg *store.Config, a store.Address) (store.Admin, error) {
 	return minio.NewAdmin(cfg, a)
 }
 
-// openLean opens the lean engine, with minio-go for what it does not support.
+// openLean opens the lean engine, and minio-go for what lean does not support.
 func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.Counters) (store.Engine, error) {
 	first, err := lean.New(cfg, a, regions, n)
 	if err != nil {

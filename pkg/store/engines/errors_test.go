@@ -111,8 +111,8 @@ func TestErrorsHaveCodeAndStatus(t *testing.T) {
 	}
 }
 
-// minio-go sleeps after a failed request, also when it does not repeat it.
-// That sleep must not be measured.
+// minio-go sleeps after a failed request, even if it does not repeat it. The sleep must not be
+// measured.
 func TestFailedRequestIsNotDelayed(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -141,7 +141,8 @@ func TestFailedRequestIsNotDelayed(t *testing.T) {
 	if n != batch*batches {
 		t.Errorf("the store saw %d requests, want %d", n, batch*batches)
 	}
-	// With the library's pause each batch would take 1 s. The best one counts: the machine may be busy.
+	// With the library's pause each batch would take 1 s. The best one counts, because the machine
+	// may be busy.
 	if best > time.Second/2 {
 		t.Errorf("%d failures took %v", batch, best)
 	}

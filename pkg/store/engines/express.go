@@ -11,9 +11,9 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// expressProvider is S3 Express One Zone, whose directory buckets have other signatures, other hosts and other listings
-// than the buckets of S3. At hosts of Amazon's the names of buckets say it, so that nobody has to; elsewhere such a name means
-// nothing.
+// expressProvider is S3 Express One Zone. Its directory buckets differ from S3 buckets in
+// signatures, hosts and listings. At Amazon, the name of a bucket is enough to recognize one;
+// elsewhere the name means nothing.
 func expressProvider() Provider {
 	const general = "name another --bucket, since that name is one of a directory bucket"
 	return Provider{
@@ -32,7 +32,8 @@ func expressProvider() Provider {
 	}
 }
 
-// zonalHosts are the hosts of the zone that the names of the buckets say, where hosts of Amazon's are given.
+// zonalHosts returns the hosts of the zone in the names of the buckets, if the given hosts are
+// Amazon's.
 func zonalHosts(hosts, buckets []string, region string) (at []string, in string, err error) {
 	first, err := s3.Zone(buckets[0])
 	if err != nil {
@@ -59,13 +60,13 @@ func zonalHosts(hosts, buckets []string, region string) (at []string, in string,
 	return at, region, nil
 }
 
-// defaultRegion is used in signatures where nobody says another one, and the host is not Amazon's.
+// defaultRegion is used in signatures if no region is set and the host is not Amazon's.
 const defaultRegion = "us-east-1"
 
-// openExpress opens the engine that cfg asks for, and the sessions that all of the requests share: those of each user.
+// openExpress opens the engine in cfg, and the sessions of each user that all requests share.
 func openExpress(cfg *store.Config) (o opened, err error) {
 	cfg.Region = cmp.Or(cfg.Region, defaultRegion)
-	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which also protects the payload
 	name, err := choose(cfg)
 	if err != nil {
 		return o, err
@@ -100,13 +101,13 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 	return o, nil
 }
 
-// A renewing admin ends the renewal of sessions when it is closed.
+// A renewing admin stops the renewal of sessions when it is closed.
 type renewing struct {
 	*minio.ExpressAdmin
 	sessions *s3.Sessions
 }
 
-// Close closes the connections as [minio.ExpressAdmin.Close] does.
+// Close closes the connections, as [minio.ExpressAdmin.Close] does.
 func (r *renewing) Close() {
 	r.sessions.Close()
 	r.ExpressAdmin.Close()

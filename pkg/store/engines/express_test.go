@@ -29,7 +29,8 @@ const (
 	zonalHost       = "s3express-use1-az4.us-east-1.amazonaws.com"
 )
 
-// expressConfig is for the stand-in, as a host of Amazon's over TLS or as one of its own.
+// expressConfig returns a configuration for the stand-in, as a host of Amazon's over TLS or as its
+// own.
 func expressConfig(engine string, e *standin.Express, amazon bool) store.Config {
 	cfg := store.Config{
 		Hosts: store.Addresses([]string{e.Addr}), Provider: s3.Express, Concurrency: 2, Engine: engine,
@@ -54,8 +55,8 @@ func startExpress(t *testing.T, tls bool) *standin.Express {
 	return e
 }
 
-// All requests of both engines work in a directory bucket, below hosts of Amazon's and others, and bookkeeping does. There
-// is one session for all of them.
+// All requests of both engines and of bookkeeping work in a directory bucket, at hosts of Amazon's
+// and others. They share one session.
 func TestExpress(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -76,7 +77,7 @@ func TestExpress(t *testing.T) {
 					if exists, err := c.BucketExists(t.Context(), directoryBucket); err != nil || exists {
 						t.Fatal(exists, err)
 					}
-					if amazon { // whose control endpoint has no address here
+					if amazon { // its control endpoint has no address here
 						e.MakeBucket(t, directoryBucket)
 					} else {
 						must(t, c.MakeBucket(t.Context(), directoryBucket, false))
@@ -124,7 +125,8 @@ func TestExpress(t *testing.T) {
 	}
 }
 
-// A session that the store ends before its time is replaced, while requests go on, and no request waits for another one.
+// A session that the store ends early is replaced while requests continue, and no request waits for
+// another.
 func TestExpressSessionLapses(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -153,7 +155,7 @@ func TestExpressSessionLapses(t *testing.T) {
 			}
 			must(t, stat())
 			e.Revoke()
-			for range 3 { // while the store keeps the next session back
+			for range 3 { // while the store delays the next session
 				if err := stat(); store.CodeOf(err) != "ExpiredToken" {
 					t.Errorf("%v, want ExpiredToken", err)
 				}
@@ -173,7 +175,7 @@ func TestExpressSessionLapses(t *testing.T) {
 	}
 }
 
-// What refuses the session is what the requests fail with.
+// Requests fail with the error of the session.
 func TestExpressWithoutSession(t *testing.T) {
 	t.Parallel()
 	e := standin.NewExpress(embeddedStore(t))
@@ -195,7 +197,7 @@ func TestExpressWithoutSession(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "signed by V4 only") {
 		t.Error(err)
 	}
-	g := embeddedStore(t) // which knows no sessions
+	g := embeddedStore(t) // it has no sessions
 	cfg = expressConfig("lean", e, false)
 	cfg.Hosts = store.Addresses([]string{g.Addr()})
 	c, err = New(cfg)
@@ -208,8 +210,8 @@ func TestExpressWithoutSession(t *testing.T) {
 	t.Log(err)
 }
 
-// minio-go, which has a client of its own for directory buckets, works with the stand-in too: then both follow the same
-// protocol.
+// minio-go has its own client for directory buckets. It works with the stand-in too, so both follow
+// the same protocol.
 func TestExpressStandinServesMinio(t *testing.T) {
 	t.Parallel()
 	e := startExpress(t, true)
@@ -246,7 +248,7 @@ func TestExpressStandinServesMinio(t *testing.T) {
 	}
 }
 
-// Where the buckets of a zone are follows from their names, at hosts of Amazon's.
+// At hosts of Amazon's, the names of buckets determine the zonal hosts.
 func TestZonalHosts(t *testing.T) {
 	t.Parallel()
 	const bucket = "data--use1-az4--x-s3"

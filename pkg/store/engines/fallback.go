@@ -6,7 +6,8 @@ import (
 	"warp/pkg/store"
 )
 
-// withFallback sends each request through the first engine, or through the second where the first does not support it.
+// withFallback sends each request through the first engine, or through the second if the first does
+// not support it.
 type withFallback struct {
 	first, second store.Engine
 }

@@ -1,7 +1,7 @@
 package engines
 
-// A Feature is something that not every store does, as messages name it. What a store lacks is in its row of
-// [Providers].
+// A Feature is a function that not every store has, as named in messages. The row of a store in
+// [Providers] lists the features it lacks.
 type Feature string
 
 // The features.

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A form is what a store gets of one, in the order of its fields.
+// A form is a received form, with its fields in order.
 type form struct {
 	length int64
 	names  []string
@@ -45,7 +45,7 @@ func readForm(t *testing.T, r *http.Request) form {
 	}
 }
 
-// wellMade wants what every store may insist on.
+// wellMade checks everything that a store may insist on.
 func (f form) wellMade(t *testing.T, payload string) {
 	t.Helper()
 	if f.length <= int64(len(payload)) {
@@ -114,7 +114,7 @@ func TestFanOut(t *testing.T) {
 	tests := map[string]struct {
 		status int
 		answer string
-		code   string // of the error; "" = success
+		code   string // code of the error; "" = success
 		says   string
 	}{
 		"all written":     {200, ok(`a\`) + ok(`b"<`) + ok("c"), "", ""},

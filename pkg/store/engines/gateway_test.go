@@ -15,7 +15,7 @@ import (
 	"warp/pkg/store"
 )
 
-// gatewayConfig is for a store that checks signatures.
+// gatewayConfig returns a configuration for a store that checks signatures.
 func gatewayConfig(engine string, g *standin.Gateway) store.Config {
 	hosts, _, err := store.ParseEndpoints(g.URL)
 	if err != nil {
@@ -44,8 +44,8 @@ func noProblems(t *testing.T, g *standin.Gateway) []standin.Seen {
 	return seen
 }
 
-// All requests of both engines work below a path and where every one of them is redirected, bookkeeping included. Each
-// is signed for where it goes.
+// All requests of both engines and of bookkeeping work below a path, and with every request
+// redirected. Each request is signed for its destination.
 func TestGateway(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -105,7 +105,8 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-// The time of a redirect is inside of the request, and the row counts both. The first byte is that of the answer.
+// A request includes the time of its redirect, and the row counts both requests. The first byte is
+// that of the final answer.
 func TestRedirectTrace(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -141,7 +142,8 @@ func TestRedirectTrace(t *testing.T) {
 	}
 }
 
-// A request whose redirect leads to a host that does not answer has no answer: it can be repeated, and its row has no status.
+// A request that is redirected to a dead host has no answer: it can be repeated, and its row has no
+// status.
 func TestRedirectWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -164,8 +166,8 @@ func TestRedirectWithoutAnswer(t *testing.T) {
 	}
 }
 
-// No request goes to a host outside of the store's own domain, and so no credential does, in whatever way the store
-// points there; nor does one go in circles.
+// Neither requests nor credentials go to a host outside the store's own domain, however the store
+// redirects there. Circular redirects end.
 func TestRedirectAway(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {

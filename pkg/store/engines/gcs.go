@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store/gcs"
 )
 
-// gcsProvider is Google Cloud Storage. With a pair of HMAC keys it is an S3 that lacks some of it.
+// gcsProvider is Google Cloud Storage. With a pair of HMAC keys it is S3 without some functions.
 func gcsProvider() Provider {
 	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a pair of HMAC keys"
 	return Provider{
@@ -31,7 +31,7 @@ func gcsProvider() Provider {
 	}
 }
 
-// identifyGCS takes a pair of HMAC keys, or else tokens.
+// identifyGCS uses a pair of HMAC keys, or else tokens.
 func identifyGCS(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	source = "flags or WARP_* variables"
 	named := id.Token != "" || id.File != "" || id.Metadata || id.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != ""
@@ -46,7 +46,7 @@ func identifyGCS(ctx context.Context, id Identity, cfg *store.Config) (source st
 	return gcs.Identify(ctx, gcs.Identity{Token: id.Token, File: id.File, Metadata: id.Metadata, Home: id.Home, Getenv: id.Getenv}, cfg)
 }
 
-// openGCS opens the JSON API or, with HMAC keys, the interface that speaks S3.
+// openGCS opens the JSON API or, with HMAC keys, the S3 interface.
 func openGCS(cfg *store.Config) (o opened, err error) {
 	if !signsByKeys(cfg) {
 		o.driver, err = gcs.Open(cfg)
@@ -63,7 +63,7 @@ func signsByKeys(cfg *store.Config) bool {
 	return err == nil && !keys.Anonymous()
 }
 
-// openInteroperable opens the interface that speaks S3. It takes no payload in signed chunks.
+// openInteroperable opens the S3 interface. It does not accept payload in signed chunks.
 func openInteroperable(cfg *store.Config) (o opened, err error) {
 	if cfg.Encryption.Kind == store.SSEKMS {
 		return o, errors.New("with HMAC keys Google Cloud Storage takes no key of its key service: use a token or --credentials-file")
@@ -84,16 +84,16 @@ func openInteroperable(cfg *store.Config) (o opened, err error) {
 	return o, nil
 }
 
-// singleDeletes is for a store that speaks S3 without its deletion of several objects at once: it deletes one after the
-// other.
+// singleDeletes is an engine for an S3 store that cannot delete several objects with one request.
+// It deletes them one by one.
 type singleDeletes struct{ store.Engine }
 
 func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return deleteEach(ctx, s.Engine, refs, tr)
 }
 
-// interoperableAdmin is singleDeletes for bookkeeping. It refuses buckets that keep versions, which that interface does not
-// list as S3 does.
+// interoperableAdmin is singleDeletes for bookkeeping. It rejects buckets that keep versions,
+// because the interface does not list versions as S3 does.
 type interoperableAdmin struct{ store.Admin }
 
 // Delete deletes one object after the other.
@@ -101,7 +101,8 @@ func (i interoperableAdmin) Delete(ctx context.Context, refs []store.Ref, tr *st
 	return deleteEach(ctx, i.Admin, refs, tr)
 }
 
-// Versioning is none of a bucket that makes no versions now: what warp writes there and deletes is gone.
+// Versioning returns "" for a bucket that makes no versions now. What warp writes and deletes there
+// is gone.
 func (i interoperableAdmin) Versioning(ctx context.Context, bucket string) (string, error) {
 	status, err := i.Admin.Versioning(ctx, bucket)
 	if err == nil && status == "Enabled" {
@@ -110,15 +111,16 @@ func (i interoperableAdmin) Versioning(ctx context.Context, bucket string) (stri
 	return "", err
 }
 
-// SetVersioning refuses.
+// SetVersioning fails.
 func (i interoperableAdmin) SetVersioning(context.Context, string, bool) error {
 	return errNoVersions
 }
 
-var errNoVersions = store.Errorf("NoVersions", http.StatusBadRequest, // NotImplemented would mean that there are none
+var errNoVersions = store.Errorf("NoVersions", http.StatusBadRequest, // NotImplemented would mean that there are no versions
 	"with HMAC keys Google Cloud Storage does not list versions as S3 does: use a token or --credentials-file")
 
-// deleteEach deletes all of refs, and returns the first error. An object that is gone is deleted, as S3 has it.
+// deleteEach deletes all of refs, and returns the first error. As in S3, a missing object counts as
+// deleted.
 func deleteEach(ctx context.Context, e store.Engine, refs []store.Ref, tr *store.Trace) error {
 	var first error
 	for i := range refs {

@@ -15,8 +15,8 @@ import (
 
 const googleHost = "storage.googleapis.com"
 
-// interoperable is the S3 interface of Google Cloud Storage as it is documented: buckets in host names or in paths,
-// signatures of V4 that do not go in chunks, and, in this one, no deletion of several objects.
+// interoperable is the documented S3 interface of Google Cloud Storage: buckets in host names or
+// paths, V4 signatures without signed chunks, and no deletion of several objects with one request.
 func interoperable(t *testing.T) (addr string) {
 	t.Helper()
 	s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
@@ -55,7 +55,7 @@ func interoperable(t *testing.T) (addr string) {
 	return server.Listener.Addr().String()
 }
 
-// With HMAC keys Google's host works as any S3, and so does what stands in front of it.
+// With HMAC keys, Google's host and a gateway in front of it work like S3.
 func TestGCSByS3(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,7 +81,8 @@ func TestGCSByS3(t *testing.T) {
 	}
 }
 
-// Versions and keys of the key service are refused with HMAC keys, before anything is written; a bucket that makes none any more is like any other.
+// With HMAC keys, versions and keys of the key service are rejected before anything is written. A
+// bucket that no longer makes versions works.
 func TestGCSVersionsByS3(t *testing.T) {
 	t.Parallel()
 	client, err := New(store.Config{Provider: "gcs", Region: "us-east-1", AppVersion: "1", Concurrency: 1,

@@ -13,8 +13,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A Put's headers go out signed and in one request, whatever the size; the
-// size that the answer names is the object's.
+// The headers of a Put are sent signed and in one request, whatever the size. The size in the
+// answer becomes the object's size.
 func TestPutHeaders(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"empty": 0, "small": 100, "in chunks": 100 << 10, "above the size of parts": 20 << 20} {

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/store"
 )
 
-// bothEngines returns a host of each engine for a store of one handler.
+// bothEngines returns a host of each engine for a store with one handler.
 func bothEngines(t *testing.T, handler http.HandlerFunc) map[string]*store.Host {
 	t.Helper()
 	c, _ := clientOf(t, handler)
@@ -41,8 +41,8 @@ const threeVersions = `<ListVersionsResult><Name>bucket</Name><IsTruncated>false
 <Version><Key>l%2f</Key><VersionId>null</VersionId><LastModified>2026-11-21T09:25:33Z</LastModified><ETag>"b"</ETag><Size>8</Size></Version>
 </ListVersionsResult>`
 
-// What a listing says, and what is wrong with it, both engines find alike;
-// where code is not empty, both fail, and lean with that code.
+// Both engines read the same from a listing and find the same errors. If code is not empty, both
+// fail, and lean with that code.
 func TestEnginesReadListings(t *testing.T) {
 	t.Parallel()
 	page := func(inner string) string { return "<ListBucketResult>" + inner + "</ListBucketResult>" }
@@ -98,8 +98,7 @@ func TestEnginesReadListings(t *testing.T) {
 	}
 }
 
-// Listings without an end are an error under either engine, whether or not their
-// pages have entries.
+// Both engines return an error for listings that never end, whether or not the pages have entries.
 func TestEnginesEndListings(t *testing.T) {
 	t.Parallel()
 	pages := map[string]func(n int) (doc, text string){
@@ -145,7 +144,7 @@ func TestEnginesEndListings(t *testing.T) {
 	}
 }
 
-// Listings that minio-go takes for empty ones.
+// minio-go mistakes these listings for empty ones.
 func TestLeanRefusesListings(t *testing.T) {
 	t.Parallel()
 	more := func(next string) string {
@@ -178,7 +177,7 @@ func TestLeanRefusesListings(t *testing.T) {
 	}
 }
 
-// Pages that never have an entry end some time.
+// A listing ends if its pages never have an entry.
 func TestEnginesEndEmptyPages(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{engineLean, engineMinio} {
@@ -212,7 +211,7 @@ func TestLeanBoundsDocuments(t *testing.T) {
 	}
 }
 
-// Page after page, each entry once, and no further than somebody wants to read.
+// List returns each entry of all pages once, and stops when the caller does.
 func TestEnginesListAllPages(t *testing.T) {
 	t.Parallel()
 	hosts := bothEngines(t, func(w http.ResponseWriter, r *http.Request) {
@@ -246,7 +245,7 @@ func TestEnginesListAllPages(t *testing.T) {
 	}
 }
 
-// What a store says of a batch, both engines understand alike.
+// Both engines read the same results from a batch.
 func TestEnginesCountDeletions(t *testing.T) {
 	t.Parallel()
 	yes := func(key string) string { return "<Deleted><Key>" + key + "</Key></Deleted>" }

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/store"
 )
 
-// oddStore hands every connection to serve, of which nothing has been read yet.
+// oddStore passes every new connection to serve.
 func oddStore(t testing.TB, serve func(c *net.TCPConn, br *bufio.Reader)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func oddStore(t testing.TB, serve func(c *net.TCPConn, br *bufio.Reader)) (addr 
 	return l.Addr().String()
 }
 
-// readRequest reads one request's head; false when there is none.
+// readRequest reads the head of a request. It returns false at the end.
 func readRequest(br *bufio.Reader) bool {
 	for {
 		line, err := br.ReadString('\n')
@@ -51,7 +51,7 @@ func readRequest(br *bufio.Reader) bool {
 	}
 }
 
-// says answers each request with the same text, over and over.
+// says answers every request with the same text.
 func says(text string) func(*net.TCPConn, *bufio.Reader) {
 	return func(c *net.TCPConn, br *bufio.Reader) {
 		for readRequest(br) {
@@ -72,7 +72,7 @@ func once(text string) func(*net.TCPConn, *bufio.Reader) {
 
 const goodHead = "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\n"
 
-// leanHost is a host with the lean engine of the given timeout.
+// leanHost returns a host with a lean engine that has the given timeout.
 func leanHost(t testing.TB, addr string, timeout time.Duration) *store.Host {
 	t.Helper()
 	cfg := store.Config{Engine: "lean", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
@@ -82,13 +82,13 @@ func leanHost(t testing.TB, addr string, timeout time.Duration) *store.Host {
 
 var oddGet = store.Get{Ref: store.Ref{Bucket: "bucket", Key: "k"}}
 
-// An oddAnswer is what a store makes of each connection, and what the client is to make of that.
+// An oddAnswer is a store's behaviour on each connection, and the expected result.
 type oddAnswer struct {
 	serve func(*net.TCPConn, *bufio.Reader)
 	code  string // "" = the request succeeds
 }
 
-// oddHeads are heads that are none, never end, or are unusual.
+// oddHeads are heads that are invalid, endless or unusual.
 func oddHeads() map[string]oddAnswer {
 	return map[string]oddAnswer{
 		"nothing, and hangs up":      {once(""), store.CodeClosed},
@@ -119,7 +119,7 @@ func oddHeads() map[string]oddAnswer {
 	}
 }
 
-// oddLengths are bodies that are not as long as they should be, or that say so.
+// oddLengths are bodies of the wrong length, or with an invalid length.
 func oddLengths() map[string]oddAnswer {
 	return map[string]oddAnswer{
 		"negative length":       {once(goodHead + "Content-Length: -5\r\n\r\n"), store.CodeBadAnswer},
@@ -140,7 +140,7 @@ func oddLengths() map[string]oddAnswer {
 	}
 }
 
-// oddChunks are bodies of which the length is not known ahead.
+// oddChunks are bodies without a Content-Length.
 func oddChunks() map[string]oddAnswer {
 	return map[string]oddAnswer{
 		"chunks":                   {says(goodHead + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: x\r\n\r\n"), ""},
@@ -156,7 +156,7 @@ func oddChunks() map[string]oddAnswer {
 	}
 }
 
-// oddErrors are refusals.
+// oddErrors are error answers.
 func oddErrors() map[string]oddAnswer {
 	return map[string]oddAnswer{
 		"an error of 10 MB":        {once("HTTP/1.1 500 Oh\r\nContent-Length: 10000000\r\n\r\n" + strings.Repeat("x", 10_000_000)), "HTTP500"},
@@ -173,7 +173,7 @@ func oddErrors() map[string]oddAnswer {
 	}
 }
 
-// drip sends byte after byte.
+// drip sends one byte after another.
 func drip(text string) func(*net.TCPConn, *bufio.Reader) {
 	return func(c *net.TCPConn, br *bufio.Reader) {
 		readRequest(br)
@@ -202,7 +202,7 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 	}
 }
 
-// survive downloads more than once, since the first time may leave something behind.
+// survive downloads several times, because the first request may leave something behind.
 func survive(t *testing.T, h *store.Host, code string) {
 	for i := range 4 {
 		start := time.Now()
@@ -214,7 +214,7 @@ func survive(t *testing.T, h *store.Host, code string) {
 			t.Errorf("request %d took %v", i, d)
 		}
 		if store.IsTimeout(err) {
-			break // one is enough to wait for
+			break // waiting once is enough
 		}
 	}
 }
@@ -241,7 +241,7 @@ func endlessLine(c *net.TCPConn, br *bufio.Reader) {
 	}
 }
 
-// halfClose answers one request, ends its own side only, and goes on reading.
+// halfClose answers one request, closes only its own side, and continues to read.
 func halfClose(c *net.TCPConn, br *bufio.Reader) {
 	readRequest(br)
 	io.WriteString(c, goodHead+"Content-Length: 5\r\n\r\nhello")
@@ -249,7 +249,7 @@ func halfClose(c *net.TCPConn, br *bufio.Reader) {
 	io.Copy(io.Discard, br)
 }
 
-// Headers without end must not fill the memory.
+// Endless headers do not fill the memory.
 func TestLeanMemoryIsBounded(t *testing.T) {
 	h := leanHost(t, oddStore(t, endlessHeaders), 5*time.Second)
 	var before, after runtime.MemStats
@@ -265,7 +265,7 @@ func TestLeanMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// A request that is cut off ends at once, whatever it waits for.
+// A request ends at once when its context does, whatever it waits for.
 func TestLeanIsInterrupted(t *testing.T) {
 	t.Parallel()
 	silent := func(c *net.TCPConn, br *bufio.Reader) { io.Copy(io.Discard, br) }
@@ -307,7 +307,7 @@ func TestLeanIsInterrupted(t *testing.T) {
 	}
 }
 
-// A store that takes nothing, and one that answers before it has taken all.
+// Uploads end if the store reads nothing, or answers before it has read everything.
 func TestLeanUploadsToOddStores(t *testing.T) {
 	t.Parallel()
 	const denied = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
@@ -339,8 +339,8 @@ func TestLeanUploadsToOddStores(t *testing.T) {
 	}
 }
 
-// An upload on a connection that the store has closed meanwhile is sent on
-// another one, and never twice.
+// An upload on a connection that the store has closed meanwhile is sent on another one, and never
+// twice.
 func TestLeanReplacesDeadConnections(t *testing.T) {
 	t.Parallel()
 	puts := make(chan int, 100)
@@ -356,19 +356,20 @@ func TestLeanReplacesDeadConnections(t *testing.T) {
 		if err != nil || tr.Requests() != 1 || len(puts) != i+1 {
 			t.Fatalf("upload %d: %v, %d requests, the store saw %d", i, err, tr.Requests(), len(puts))
 		}
-		time.Sleep(5 * time.Millisecond) // for the end to arrive
+		time.Sleep(5 * time.Millisecond) // for the close to arrive
 	}
 }
 
-// An upload right behind an answer goes out without a look at the connection, and once more where that had been
-// closed. Later ones, and those that are not the same when they are done twice, are looked at, and never repeated.
+// An upload right after an answer is sent without checking the connection, and repeated if it was
+// closed. Later uploads, and requests that must not happen twice, check the connection and are
+// never repeated.
 func TestLeanRepeatsHastyUploads(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		pause    time.Duration
 		headers  []store.Header
 		size     int64
-		requests uint16 // of the second upload, which the store does not answer
+		requests uint16 // requests of the second upload, which the store does not answer
 		code     string
 	}{
 		"right behind":              {size: 10, requests: 2},
@@ -414,7 +415,7 @@ func TestLeanRepeatsHastyUploads(t *testing.T) {
 	}
 }
 
-// Whatever a store sends, a request ends.
+// Every request ends, whatever the store sends.
 func FuzzLeanAnswer(f *testing.F) {
 	for _, body := range []string{"Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n0\r\n\r\n", "\r\nhello"} {
 		f.Add([]byte(goodHead + body))
@@ -436,7 +437,7 @@ func FuzzLeanAnswer(f *testing.F) {
 		if time.Since(start) > time.Minute {
 			t.Errorf("took %v", time.Since(start))
 		}
-		select { // left where the connection was replaced or never used
+		select { // remains if the connection was replaced or never used
 		case <-answers:
 		default:
 		}

@@ -23,8 +23,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A wire is a store that remembers what it was asked, and answers as a store
-// does that knows every object.
+// A wire is a store that records requests, and answers as if it had every object.
 type wire struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -32,7 +31,7 @@ type wire struct {
 	conns map[string]bool // remote addresses
 }
 
-// An ask is one request as it came, its trailers included.
+// An ask is a received request with its trailers.
 type ask struct {
 	method, path, query, host, proto, remote string
 	header, trailer                          http.Header
@@ -78,7 +77,7 @@ func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the one request of a method whose query has the word in it.
+// find returns the only request of a method whose query contains the word.
 func (w *wire) find(t *testing.T, method, word string) ask {
 	t.Helper()
 	w.mu.Lock()
@@ -117,7 +116,7 @@ func send(t *testing.T, c *store.Client, key string, payload []byte) {
 	}
 }
 
-// everything sends one request of each kind that options are for.
+// everything sends one request of each kind that options affect.
 func everything(t *testing.T, c *store.Client) {
 	t.Helper()
 	ctx, h, ref := context.Background(), c.Acquire(), store.Ref{Bucket: "bucket", Key: "a/key"}
@@ -148,7 +147,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// engines runs a test with the engine that auto takes, and with minio-go.
+// engines runs a test with the default engine and with minio-go.
 func engines(t *testing.T, test func(t *testing.T, engine string)) {
 	for _, engine := range []string{engineAuto, engineMinio} {
 		t.Run(engine, func(t *testing.T) {
@@ -190,7 +189,7 @@ func TestEncryptionOnTheWire(t *testing.T) {
 			w := newWire(t, nil)
 			everything(t, w.client(t, store.Config{Engine: engine, Options: store.Options{Encryption: store.Encryption{Kind: kind, KeyID: "id"}}}))
 			for _, a := range w.asked {
-				want, id := "", "" // the store knows the key when it reads, and of an upload's parts
+				want, id := "", "" // the store knows the key for reads and for the parts of an upload
 				if a.method == "PUT" && !strings.Contains(a.query, "partNumber") || strings.Contains(a.query, "uploads") {
 					want = name
 				}
@@ -253,7 +252,7 @@ func TestContentMD5OnTheWire(t *testing.T) {
 	})
 }
 
-// carried is a checksum that came in the head of a request or behind its payload.
+// carried returns the checksum in the head of a request or after its payload.
 func (a *ask) carried(name string) string {
 	if v := a.header.Get(name); v != "" {
 		return v
@@ -308,7 +307,7 @@ func TestChecksumsOnTheWire(t *testing.T) {
 	})
 }
 
-// The table of checksums must not be wrong in the same way as what it is held against.
+// The table of checksums must not contain the same mistake as the code under test.
 func TestChecksumIsTheStandardOne(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, nil)
@@ -382,7 +381,7 @@ func TestConnectionOptions(t *testing.T) {
 		w = newWire(t, nil)
 		sources := []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}
 		if l, err := net.Listen("tcp", "127.0.0.2:0"); err != nil {
-			sources = sources[:1] // not every system has all of 127.0.0.0/8
+			sources = sources[:1] // not every system uses all of 127.0.0.0/8
 		} else {
 			l.Close()
 		}

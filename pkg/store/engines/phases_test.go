@@ -12,10 +12,10 @@ import (
 	"warp/pkg/store"
 )
 
-// How long slowStore thinks, and how long it pauses in the middle of an answer.
+// The delay of slowStore before an answer, and its pause in the middle of the answer.
 const think, pause = 60 * time.Millisecond, 40 * time.Millisecond
 
-// slowStore thinks for a while before it answers, and then sends slowly.
+// slowStore waits before it answers, and then sends slowly.
 func slowStore(t *testing.T) (addr string) {
 	t.Helper()
 	inTwo := func(w http.ResponseWriter, first, second string) {
@@ -41,7 +41,7 @@ func slowStore(t *testing.T) (addr string) {
 	return strings.TrimPrefix(srv.URL, "http://")
 }
 
-// noted are the phases of what is done, and how long that took.
+// noted returns the phases of f and its duration.
 func noted(t *testing.T, all bool, do func(tr *store.Trace) error) (p store.Phases, took time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -53,7 +53,8 @@ func noted(t *testing.T, all bool, do func(tr *store.Trace) error) (p store.Phas
 	return p, time.Since(start)
 }
 
-// The phases say what a slow store was slow at, under both engines, and only a new connection is connected.
+// The phases show where a slow store was slow, with both engines. Only a new connection has the
+// phases of connecting.
 func TestPhases(t *testing.T) {
 	addr := slowStore(t)
 	for _, engine := range []string{"lean", "minio"} {
@@ -92,7 +93,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestPhasesOfConnections: a connection to a host with a name and a certificate has all phases, the first request only.
+// TestPhasesOfConnections checks that the first request to a host with a name and a certificate has
+// all phases, and that later ones do not.
 func TestPhasesOfConnections(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -118,7 +120,7 @@ func TestPhasesOfConnections(t *testing.T) {
 						t.Errorf("request %d: %v", i, p)
 					}
 				}
-				// net/http may say that it has sent a request when the answer is there.
+				// net/http may report that it has sent a request after the answer has arrived.
 				if p[store.PhaseSend] == 0 && engine == "lean" || p[store.PhaseWait] == 0 {
 					t.Errorf("request %d: %v", i, p)
 				}

@@ -12,7 +12,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A layout is a payload of which the end lies in memory, in pieces of 1000 bytes.
+// A layout is a payload whose end is in memory, in pieces of 1000 bytes.
 type layout struct {
 	*bytes.Reader
 	data  []byte
@@ -31,8 +31,8 @@ func (l *layout) Pieces(off int64, dst [][]byte) (n int) {
 	return n
 }
 
-// A store gets the same bytes wherever they come from, also where the socket
-// takes them in parts only.
+// A store gets the same bytes wherever they are stored, even if the socket accepts only some at a
+// time.
 func TestLeanSendsPieces(t *testing.T) {
 	t.Parallel()
 	for _, lies := range []int64{0, 1, 64 << 10, 3 << 20, 1 << 40} {
@@ -47,7 +47,7 @@ func TestLeanSendsPieces(t *testing.T) {
 	}
 }
 
-// What lies in memory may be less than was promised.
+// The memory may contain less than announced.
 func TestLeanPiecesEndEarly(t *testing.T) {
 	t.Parallel()
 	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}},

@@ -10,52 +10,59 @@ import (
 	"warp/pkg/store"
 )
 
-// A Provider is a kind of store: how it is named and recognised, what it lacks, and what opens it.
+// A Provider is a kind of store: its names, how to recognize it, what it lacks, and how to open it.
 type Provider struct {
-	Name   string // of --provider and [store.Config]
+	Name   string // as in --provider and [store.Config]
 	Title  string // in messages
-	Scheme string // of its buckets, as in gs://NAME
-	Host   string // where it is, if the host is not given; "" = the host must be given
-	// Serves reports whether a host, with or without port, is this provider's by its name; nil = no name says so.
+	Scheme string // of bucket URLs, as in gs://NAME
+	Host   string // the default host; "" = a host is required
+	// Serves reports whether the name of a host, with or without port, is this provider's; nil = no
+	// host name is.
 	Serves func(host string) bool
-	TLS    bool // hosts that are its own by their names talk TLS unless somebody says otherwise, and keys of S3 are not given
-	// AccountPath is what follows the address of an emulator of it on this machine; "" = nothing.
+	TLS    bool // use TLS by default for hosts that Serves recognizes, unless S3 keys are given
+	// AccountPath returns the path that an emulator on this machine needs after its address; "" =
+	// none.
 	AccountPath string
-	// OwnKeys says that --access-key and --secret-key are keys of its own, and not of an interface that speaks S3.
+	// OwnKeys says that --access-key and --secret-key are keys of its own API, not of an S3
+	// interface.
 	OwnKeys bool
-	// OwnsBucket reports whether a bucket of S3 is this provider's by its name and that of its host; nil = no names say so.
+	// OwnsBucket reports whether an S3 bucket is this provider's, by its name and the name of its
+	// host; nil = no bucket is.
 	OwnsBucket func(host, bucket string) bool
-	// Locate returns where buckets are, if the hosts that were given only say in which cloud, and their region; nil = at the hosts.
+	// Locate returns the hosts and the region of buckets, if the given hosts only identify the
+	// cloud; nil = the given hosts are right.
 	Locate func(hosts, buckets []string, region string) (at []string, in string, err error)
-	// Surroundings returns the host that the variables of the provider's own tools name, and which variable or flag it is
-	// from; nil = there are none.
+	// Surroundings returns the host set by the variables of the provider's own tools, and the
+	// variable or flag that it comes from; nil = there are none.
 	Surroundings func(id *Identity) (host, from string, err error)
-	// Identify completes cfg with the credentials that id asks for, and returns where they come from and what is
-	// secret about them; nil = the credentials are those of S3.
+	// Identify completes cfg with the credentials that id asks for, and returns their source and
+	// their secret parts; nil = S3 credentials.
 	Identify func(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error)
-	// Accepts names the flags with credentials for Identify, as an alternative that somebody can choose.
+	// Accepts names the flags with credentials for Identify, for messages.
 	Accepts string
-	// Portable refuses credentials of cfg that are of this machine alone; nil = there are no such.
+	// Portable returns an error if credentials in cfg work only on this machine; nil = there are no
+	// such credentials.
 	Portable func(cfg *store.Config) error
-	// Lacks is what the store does not do, each with a hint, which may be empty.
+	// Lacks contains the functions that the store does not have, each with a hint, which may be
+	// empty.
 	Lacks map[Feature]string
-	// Checksums are those that it takes; nil = all.
+	// Checksums lists the checksums that the store accepts; nil = all.
 	Checksums []store.Checksum
 
 	open func(cfg *store.Config) (opened, error)
 }
 
-// An Identity is what somebody has said about who sends the requests.
+// An Identity contains the flags that say who sends the requests.
 type Identity struct {
 	Access, Secret string // --access-key, --secret-key
 	Token          string // --access-token
 	File           string // --credentials-file
-	Metadata       bool   // the machine's metadata server is asked (--signature=IAM)
+	Metadata       bool   // ask the machine's metadata server (--signature=IAM)
 	Home           string
 	Getenv         func(string) string
 }
 
-// hostIn returns Surroundings for one variable, which has a host or the URL of one.
+// hostIn returns a Surroundings function for one variable, which contains a host or a URL.
 func hostIn(variable string) func(*Identity) (host, from string, err error) {
 	return func(id *Identity) (host, from string, err error) {
 		if host = id.Getenv(variable); host != "" && !strings.Contains(host, "://") {
@@ -65,13 +72,13 @@ func hostIn(variable string) func(*Identity) (host, from string, err error) {
 	}
 }
 
-// An opened provider is what it takes to make a client.
+// An opened provider contains everything that a client needs.
 type opened struct {
 	driver store.Driver
-	ready  func(*store.Client) // is given the client; may be nil
+	ready  func(*store.Client) // called with the client; may be nil
 }
 
-// S3 is the name of the provider that a store is of unless something says otherwise.
+// S3 is the name of the default provider.
 const S3 = "s3"
 
 // Providers lists the kinds of stores. A new one is a package and a row here.
@@ -79,7 +86,7 @@ func Providers() []Provider {
 	return []Provider{s3Provider(), expressProvider(), gcsProvider(), aisProvider(), azureProvider(), lakeProvider()}
 }
 
-// ProviderNames are the values of --provider.
+// ProviderNames returns the values of --provider.
 func ProviderNames() []string {
 	var names []string
 	for _, p := range Providers() {
@@ -100,7 +107,7 @@ func FindProvider(name string) (*Provider, error) {
 	return nil, fmt.Errorf("unknown provider %q: use %s", name, strings.Join(ProviderNames(), ", "))
 }
 
-// CheckPortable refuses a configuration whose credentials depend on this machine.
+// CheckPortable rejects a configuration whose credentials depend on this machine.
 func CheckPortable(cfg *store.Config) error {
 	p, err := FindProvider(cfg.Provider)
 	if err != nil || p.Portable == nil {
@@ -109,7 +116,7 @@ func CheckPortable(cfg *store.Config) error {
 	return p.Portable(cfg)
 }
 
-// ProviderOfHost returns the provider that the name of a host says; nil = it says none.
+// ProviderOfHost returns the provider that the name of a host implies; nil = none.
 func ProviderOfHost(host string) *Provider {
 	for _, p := range Providers() {
 		if p.Serves != nil && p.Serves(host) {
@@ -119,10 +126,11 @@ func ProviderOfHost(host string) *Provider {
 	return nil
 }
 
-// ProviderOfBucket separates the scheme of a bucket from its name. The provider is nil where there is no scheme.
+// ProviderOfBucket separates the scheme of a bucket from its name. The provider is nil without a
+// scheme.
 func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	scheme, name, ok := strings.Cut(bucket, "://")
-	if scheme == "abfss" { // abfs over TLS, which is what is used anyway
+	if scheme == "abfss" { // abfs over TLS, which is the default anyway
 		scheme = "abfs"
 	}
 	if !ok {
@@ -153,7 +161,8 @@ func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	return p, name, nil
 }
 
-// ProviderOfBuckets returns the kind of S3 that the names of buckets and hosts say; nil = they say none.
+// ProviderOfBuckets returns the kind of S3 store that the names of buckets and hosts imply; nil =
+// none.
 func ProviderOfBuckets(hosts, buckets []string) (*Provider, error) {
 	for _, p := range Providers() {
 		if p.OwnsBucket == nil {
@@ -178,9 +187,9 @@ func ProviderOfBuckets(hosts, buckets []string) (*Provider, error) {
 	return nil, nil
 }
 
-// A LackError says what a store does not do.
+// A LackError names a function that the store does not have.
 type LackError struct {
-	What  string // needs it: a command or a flag
+	What  string // a command or flag that needs it
 	Needs Feature
 	Title string // of the store
 	Hint  string
@@ -190,7 +199,8 @@ func (e *LackError) Error() string {
 	return fmt.Sprintf("%s needs %s, which %s lacks", e.What, e.Needs, e.Title)
 }
 
-// Check returns a [*LackError] if the provider lacks what the command or flag named what needs.
+// Check returns a [*LackError] if the provider lacks a function that the command or flag named what
+// needs.
 func (p *Provider) Check(what string, needs Feature) error {
 	hint, lacks := p.Lacks[needs]
 	if !lacks {
@@ -199,7 +209,7 @@ func (p *Provider) Check(what string, needs Feature) error {
 	return &LackError{What: what, Needs: needs, Title: p.Title, Hint: hint}
 }
 
-// TakesChecksum reports whether uploads may carry such a checksum.
+// TakesChecksum reports whether uploads may carry that checksum.
 func (p *Provider) TakesChecksum(c store.Checksum) bool {
 	return c == store.NoChecksum || p.Checksums == nil || slices.Contains(p.Checksums, c)
 }

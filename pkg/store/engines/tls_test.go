@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store"
 )
 
-// tlsStore is an oddStore behind TLS, of the versions up to most; serve gets the TCP connection as well.
+// tlsStore is an oddStore with TLS up to version most. serve also gets the TCP connection.
 func tlsStore(t testing.TB, most uint16, serve func(tcp *net.TCPConn, c *tls.Conn, br *bufio.Reader)) (addr string) {
 	t.Helper()
 	srv := httptest.NewTLSServer(nil)
@@ -30,7 +30,7 @@ func tlsStore(t testing.TB, most uint16, serve func(tcp *net.TCPConn, c *tls.Con
 	})
 }
 
-// tlsHost is a host behind TLS, with a lean engine that loses timeout soon.
+// tlsHost returns a host with TLS and a lean engine with a short timeout.
 func tlsHost(t testing.TB, addr string, timeout time.Duration) *store.Host {
 	t.Helper()
 	cfg := store.Config{Engine: "lean", TLS: true, Insecure: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
@@ -45,7 +45,7 @@ func putPayload(ctx context.Context, h *store.Host, size int, tr *store.Trace) e
 
 const goodAnswer = goodHead + "Content-Length: 5\r\n\r\nhello"
 
-// Whatever becomes of a connection under TLS, the request ends, and the error says why.
+// Whatever happens to a TLS connection, the request ends, and the error says why.
 func TestLeanSurvivesOddTLS(t *testing.T) {
 	t.Parallel()
 	const put = 16 << 20
@@ -100,7 +100,7 @@ func TestLeanSurvivesOddTLS(t *testing.T) {
 	}
 }
 
-// A request under TLS that is cut off ends at once, also while it is being sent.
+// A request over TLS ends at once when its context does, even while it is being sent.
 func TestLeanIsInterruptedUnderTLS(t *testing.T) {
 	t.Parallel()
 	deaf := func(_ *net.TCPConn, c *tls.Conn, _ *bufio.Reader) { c.Handshake(); <-t.Context().Done() }
@@ -115,7 +115,7 @@ func TestLeanIsInterruptedUnderTLS(t *testing.T) {
 	}
 }
 
-// A store learns that a connection ends, and why none begins.
+// A store learns when a connection ends, and why none is made.
 func TestLeanSaysGoodByeUnderTLS(t *testing.T) {
 	t.Parallel()
 	ends := make(chan error, 1)
@@ -140,7 +140,7 @@ func TestLeanSaysGoodByeUnderTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.Close()
-		if err := <-ends; err != io.EOF { // without a good-bye: unexpected EOF
+		if err := <-ends; err != io.EOF { // unexpected EOF without a TLS alert
 			t.Errorf("%s: the connection ended with %v", tls.VersionName(version), err)
 		}
 		strict := oneHost(t, store.Config{Engine: "lean", TLS: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
@@ -154,8 +154,8 @@ func TestLeanSaysGoodByeUnderTLS(t *testing.T) {
 	}
 }
 
-// The last byte of an upload counts as sent before the store can have it, however busy the client is: the time to first
-// byte is never less than the store took.
+// The last byte of an upload counts as sent before the store can have it, however busy the client
+// is. So the time to first byte is never shorter than the store's.
 func TestLastByteIsNotedBeforeItArrives(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -200,7 +200,8 @@ func TestLastByteIsNotedBeforeItArrives(t *testing.T) {
 	}
 }
 
-// requestBody reads a request's head and says how long its body is; false when there is none.
+// requestBody reads the head of a request and returns the length of its body. It returns false at
+// the end.
 func requestBody(br *bufio.Reader) (n int64, ok bool) {
 	for {
 		line, err := br.ReadSlice('\n')

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/store"
 )
 
-// refusing is an address at which nobody listens.
+// refusing returns an address at which nothing listens.
 func refusing(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func refusing(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Any answer is one, be it an error; no connection, and a connection that is closed at once, are none.
+// Any answer counts, even an error. A failed connection or one that is closed at once does not.
 func TestTryHosts(t *testing.T) {
 	t.Parallel()
 	good := httptest.NewServer(answer(404, nil, ""))
@@ -47,7 +47,7 @@ func TestTryHosts(t *testing.T) {
 	}
 }
 
-// A client counts what a host refuses, and sends the rest elsewhere.
+// A client counts the connections that a host refuses, and sends the other requests elsewhere.
 func TestRefusedRequests(t *testing.T) {
 	t.Parallel()
 	good := httptest.NewServer(answer(200, goodHeader, ""))

@@ -23,7 +23,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A recorder is a store that keeps the bytes of what it is asked.
+// A recorder is a store that keeps the bytes of all requests.
 type recorder struct {
 	mu       sync.Mutex
 	requests []string // head and body
@@ -88,8 +88,8 @@ func (r *recorder) serve(c net.Conn) {
 
 var keyElement = regexp.MustCompile(`<Key>[^<]*</Key>`)
 
-// documentFor is what a store would answer to a listing or a batch of
-// deletions. Listings have two pages.
+// documentFor returns the answer of a store to a listing or a batch of deletions. Listings have two
+// pages.
 func documentFor(head, body string) string {
 	line, _, _ := strings.Cut(head, "\r\n")
 	switch {
@@ -124,7 +124,7 @@ func (r *recorder) last() string {
 	return r.requests[len(r.requests)-1]
 }
 
-// oneHost makes a client with the engine asked for, and returns its host.
+// oneHost makes a client with the given engine, and returns its host.
 func oneHost(t testing.TB, cfg store.Config, addr string) *store.Host {
 	t.Helper()
 	cfg.Hosts, cfg.Region, cfg.AppVersion = []store.Address{{Name: addr}}, cmp.Or(cfg.Region, "us-east-1"), "1"
@@ -146,7 +146,7 @@ func payload(n int) *bytes.Reader {
 	return bytes.NewReader(b)
 }
 
-// calls are requests that both engines have to send alike.
+// calls are requests that both engines have to send in the same way.
 func calls() map[string]func(ctx context.Context, h *store.Host, tr *store.Trace) error {
 	put := func(size int, contentType string) func(context.Context, *store.Host, *store.Trace) error {
 		return func(ctx context.Context, h *store.Host, tr *store.Trace) error {
@@ -216,8 +216,8 @@ func calls() map[string]func(ctx context.Context, h *store.Host, tr *store.Trace
 	return all
 }
 
-// Both engines send the same bytes, but for the name of the agent, the order
-// of the headers and blanks between the parts of Authorization.
+// Both engines send the same bytes, except for the name of the agent, the order of the headers, and
+// blanks in Authorization.
 func TestLeanSendsWhatMinioSends(t *testing.T) {
 	t.Parallel()
 	configs := map[string]store.Config{
@@ -254,7 +254,7 @@ func TestLeanSendsWhatMinioSends(t *testing.T) {
 		cfg.Insecure = cfg.TLS
 		for call, do := range calls() {
 			if cfg.Checksum != store.NoChecksum && !strings.Contains(call, "put") && !strings.Contains(call, "part") {
-				continue // no checksums are sent with it
+				continue // it has no checksums
 			}
 			t.Run(name+"/"+call, func(t *testing.T) {
 				t.Parallel()
@@ -271,8 +271,8 @@ func compareEngines(t *testing.T, cfg store.Config, do func(context.Context, *st
 		cfg.Engine = name
 		hosts[name] = oneHost(t, cfg, rec.listener.Addr().String())
 	}
-	// Signatures depend on the second, which may end between the two requests. Lean looks at the clock after each
-	// tick of the watchdog only, so that for a part of each second the two disagree.
+	// Signatures depend on the second, which may end between the two requests. Lean reads the clock
+	// only after each tick of the watchdog, so the two disagree for a part of each second.
 	for try := 1; ; try++ {
 		sent := map[string]string{}
 		traces := map[string]*store.Trace{}
@@ -317,14 +317,14 @@ var (
 	authParts   = regexp.MustCompile(`,(SignedHeaders|Signature)=`)
 )
 
-// comparable is a request without what may differ.
+// comparable returns a request without the parts that may differ.
 func comparable(request string) string {
 	head, body, _ := strings.Cut(request, "\r\n\r\n")
 	head = agentLine.ReplaceAllString(head+"\r\n", "")
 	head = authParts.ReplaceAllString(head, ", $1=")
 	if strings.Contains(head, "X-Amz-Trailer: ") {
-		// minio-go ends the line of a checksum with a line feed and a line end,
-		// which not all stores take; lean does it as other clients do.
+		// minio-go ends the line of a checksum with an extra line feed, which not all stores
+		// accept. Lean does what other clients do.
 		body = trailerEnd.ReplaceAllString(body, "$1\r\n")
 		head = lengthOfAll.ReplaceAllString(head, fmt.Sprintf("\nContent-Length: %d\r", len(body)))
 	}
@@ -333,7 +333,7 @@ func comparable(request string) string {
 	return strings.Join(lines, "\n") + "\n\n" + body
 }
 
-// answersOfStores are good, bad and odd ones.
+// answersOfStores contains valid, invalid and unusual answers.
 func answersOfStores() map[string]http.HandlerFunc {
 	document := func(code string) string {
 		return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>Some  words.</Message><Region>eu-x-1</Region></Error>"
@@ -379,10 +379,10 @@ func answersOfStores() map[string]http.HandlerFunc {
 	}
 }
 
-// What a store answers means the same through both engines.
+// Both engines interpret the answers of stores in the same way.
 func TestLeanUnderstandsWhatMinioUnderstands(t *testing.T) {
 	t.Parallel()
-	// Answers to those that expect a document when all is well.
+	// Answers to requests that expect a document.
 	documents := []string{"moved", "temporary", "wrong region", "denied", "no key", "no words", "conflict", "precondition", "minio's code", "busy", "html", "half xml", "teapot", "no content", "not modified"}
 	for name, handler := range answersOfStores() {
 		t.Run(name, func(t *testing.T) {
@@ -436,7 +436,7 @@ func compareAnswers(t *testing.T, addr string, documents bool) {
 				said[name] = fmt.Sprintf("%+v, failed %t, status %d, %d requests", got, err != nil, tr.Status(), tr.Requests())
 				if e, ok := err.(*store.Error); ok {
 					if e.Code == "InternalError" {
-						e.Message = "" // each says it in its own words
+						e.Message = "" // the messages may differ
 					}
 					said[name] += fmt.Sprintf(" %+v", *e)
 				}
@@ -448,8 +448,8 @@ func compareAnswers(t *testing.T, addr string, documents bool) {
 	}
 }
 
-// auto takes the lean engine wherever it can do what is asked for, and lean
-// refuses what it cannot do.
+// auto chooses the lean engine if it supports the options, and lean rejects options that it does
+// not support.
 func TestEngineIsChosen(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -477,8 +477,7 @@ func TestEngineIsChosen(t *testing.T) {
 	}
 }
 
-// A region that has to be asked for is asked for once, and corrected by an
-// answer that knows better.
+// The region is requested once, and corrected by an answer that contains another one.
 func TestLeanLearnsTheRegion(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -518,7 +517,8 @@ func TestLeanLearnsTheRegion(t *testing.T) {
 	}
 }
 
-// Many workers that begin at once ask for the region once, and over connections of bookkeeping.
+// Many workers that start at the same time request the region once, over connections of
+// bookkeeping.
 func TestLeanAsksForTheRegionOnce(t *testing.T) {
 	t.Parallel()
 	const workers = 50
@@ -560,7 +560,7 @@ func TestLeanAsksForTheRegionOnce(t *testing.T) {
 	}
 }
 
-// Credentials that run out are replaced within a second.
+// Expired credentials are replaced within a second.
 func TestLeanRenewsCredentials(t *testing.T) {
 	t.Parallel()
 	rec := startRecorder(t, false)
@@ -584,7 +584,7 @@ func TestLeanRenewsCredentials(t *testing.T) {
 	}
 }
 
-// rotating gives out credentials that have run out at once.
+// rotating returns credentials that expire at once.
 type rotating struct{ n int }
 
 func (r *rotating) Keys(context.Context) (store.Keys, error) {
@@ -593,8 +593,7 @@ func (r *rotating) Keys(context.Context) (store.Keys, error) {
 	return store.Keys{AccessKey: key, SecretKey: "secret", SessionToken: "token-of-" + key}, nil
 }
 
-// A redirect that names the bucket's region is an error, from which the next
-// request has learnt.
+// A redirect that names the bucket's region is an error, and the next request uses that region.
 func TestLeanLearnsFromRedirects(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 307} {

@@ -30,14 +30,14 @@ func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
-// List checks each entry as well: clean-up deletes what it is told here.
+// List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
 	})
 }
 
-// A bucket is what the API says of a bucket.
+// A bucket is a bucket's resource in the API.
 type bucket struct {
 	Name       string            `json:"name,omitempty"`
 	Location   string            `json:"location,omitempty"`
@@ -49,7 +49,8 @@ type versioning struct {
 	Enabled bool `json:"enabled"`
 }
 
-// toBucket sends a request about a bucket. body is sent unless it is nil, and into takes the answer, likewise.
+// toBucket sends a request about a bucket. It sends body and decodes the answer into into, unless
+// they are nil.
 func (a *Admin) toBucket(ctx context.Context, method, name string, body, into any) error {
 	w := a.begin(method, apiPath)
 	defer w.end()
@@ -70,7 +71,7 @@ func (a *Admin) toBucket(ctx context.Context, method, name string, body, into an
 	return decode(&r, "a bucket", into)
 }
 
-// BucketExists asks for the bucket.
+// BucketExists requests the bucket.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	err := a.toBucket(ctx, http.MethodGet, name, nil, new(bucket))
 	if store.CodeOf(err) == codeNoBucket {
@@ -79,7 +80,7 @@ func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// Region is the bucket's location.
+// Region returns the bucket's location.
 func (a *Admin) Region(ctx context.Context, name string) (string, error) {
 	var b bucket
 	err := a.toBucket(ctx, http.MethodGet, name, nil, &b)
@@ -107,7 +108,7 @@ func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
 	return a.toBucket(ctx, http.MethodGet, name, nil, &b) == nil && b.Labels[ownLabel] == "warp"
 }
 
-// Versioning asks whether the bucket keeps generations.
+// Versioning reports whether the bucket keeps generations.
 func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
 	var b bucket
 	if err := a.toBucket(ctx, http.MethodGet, name, nil, &b); err != nil || b.Versioning == nil {
@@ -120,7 +121,7 @@ func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
 	return "Suspended", nil
 }
 
-// SetVersioning has the bucket keep generations, or no more of them.
+// SetVersioning makes the bucket keep generations, or stop keeping them.
 func (a *Admin) SetVersioning(ctx context.Context, name string, on bool) error {
 	err := a.toBucket(ctx, http.MethodPatch, name, &bucket{Versioning: &versioning{on}}, nil)
 	if err == nil {
@@ -129,10 +130,10 @@ func (a *Admin) SetVersioning(ctx context.Context, name string, on bool) error {
 	return err
 }
 
-// ObjectLock is none.
+// ObjectLock returns none.
 func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
 
-// Headers are the object's metadata as S3's headers have them.
+// Headers returns the object's metadata as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata,kmsKeyName", newTrace())
 	if err != nil {
@@ -151,10 +152,10 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	return h, nil
 }
 
-// maxSmall is more than anything that is read whole.
+// maxSmall is larger than any object that is read whole.
 const maxSmall = 1 << 20
 
-// A smallWriter keeps what fits.
+// A smallWriter keeps up to maxSmall bytes.
 type smallWriter struct{ data []byte }
 
 func (s *smallWriter) Write(p []byte) (int, error) {
@@ -169,17 +170,17 @@ func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 	return into.data, err
 }
 
-// UploadFile is unsupported: what needs it, the store lacks.
+// UploadFile is unsupported, because it serves functions that the store does not have.
 func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
 	return store.Errorf("NotImplemented", 0, "files are not uploaded to Google Cloud Storage")
 }
 
-// Delete takes what is not there for deleted: clean-up may be asked twice.
+// Delete treats a missing object as deleted, because clean-up may delete it twice.
 func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return a.remove(ctx, refs, true, tr)
 }
 
-// DeleteLocked is Delete: nothing is locked.
+// DeleteLocked is Delete, because nothing is locked.
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	return a.Delete(ctx, refs, newTrace())
 }

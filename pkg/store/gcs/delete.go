@@ -17,12 +17,12 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// Delete removes one object, or many by as few requests as the store takes.
+// Delete removes one object, or many with as few requests as possible.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return e.remove(ctx, refs, false, tr)
 }
 
-// remove is Delete. With gone, what is not there counts as deleted.
+// remove is Delete. If gone is set, a missing object counts as deleted.
 func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	if len(refs) == 1 {
 		return e.deleteOne(ctx, &refs[0], gone, tr)
@@ -35,7 +35,7 @@ func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *st
 	return nil
 }
 
-// deletion is the error of an answer to a deletion.
+// deletion returns the error in the answer to a deletion.
 func deletion(status int, document []byte, key string, gone bool) *store.Error {
 	if status/100 == 2 {
 		return nil
@@ -67,13 +67,13 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *s
 	return nil
 }
 
-// maxBatch is how many requests a batch may have.
+// maxBatch is the max number of requests in a batch.
 const maxBatch = 100
 
-// batchPath takes batches of requests of the JSON API.
+// batchPath is the endpoint for batches of requests of the JSON API.
 const batchPath = "/batch/storage/v1"
 
-// deleteBatch deletes what fits a batch.
+// deleteBatch deletes up to a batch of refs.
 func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	var body bytes.Buffer
 	inner := e.begin(http.MethodDelete, "")
@@ -101,8 +101,8 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 	return readDeletions(&r, refs, gone)
 }
 
-// readDeletions looks at the answer to each request of a batch. Which request an answer is to is said by its
-// Content-ID or, without one, by its place.
+// readDeletions reads the answer to each request of a batch. It matches them by Content-ID or,
+// without one, by position.
 func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) error {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
@@ -153,7 +153,7 @@ func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) error {
 	return nil
 }
 
-// contentID is the number in an answer's <response-warp+7>; 0 where there is none.
+// contentID returns the number in an answer's <response-warp+7>, or 0 if there is none.
 func contentID(text string) int {
 	_, number, ok := strings.Cut(strings.TrimSuffix(text, ">"), "warp+")
 	n, err := strconv.Atoi(number)

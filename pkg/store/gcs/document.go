@@ -19,7 +19,7 @@ import (
 // objectFields are the fields of an object's resource that warp asks for.
 const objectFields = "name,generation,size,md5Hash,crc32c,updated"
 
-// A resource is what the API says of an object.
+// A resource is an object's resource in the API.
 type resource struct {
 	Name         string            `json:"name"`
 	Generation   string            `json:"generation"`
@@ -30,10 +30,10 @@ type resource struct {
 	ContentType  string            `json:"contentType"`
 	StorageClass string            `json:"storageClass"`
 	Metadata     map[string]string `json:"metadata"`
-	Key          string            `json:"kmsKeyName"` // under which it is encrypted
+	Key          string            `json:"kmsKeyName"` // the key that encrypts the object
 }
 
-// object is the resource as the rest of warp knows it. Its version is named only where that is asked for.
+// object converts the resource to a [store.Object]. It sets the version only if version is set.
 func (r *resource) object(bucket string, version bool, status int) (store.Object, error) {
 	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: r.Name}, ETag: etagOf(r.MD5, r.CRC32C), LastModified: r.Updated, HasMetadata: len(r.Metadata) > 0}
 	if version {
@@ -49,8 +49,8 @@ func (r *resource) object(bucket string, version bool, status int) (store.Object
 // summaryFields are the fields of a summary.
 const summaryFields = "generation,size,md5Hash,crc32c,updated"
 
-// A summary is what the frequent requests need of a resource. It is read without encoding/json, which would take a third
-// of the CPU time of such a request.
+// A summary contains the fields of a resource that frequent requests need. Parsing it with
+// encoding/json would take a third of the CPU time of such a request.
 type summary struct{ generation, size, md5, crc, updated []byte }
 
 func (s *summary) field(name []byte) *[]byte {
@@ -69,8 +69,8 @@ func (s *summary) field(name []byte) *[]byte {
 	return nil
 }
 
-// scan reads a document. It reports false if that is anything but an object with the fields of a summary, whose values
-// are strings without escapes; encoding/json has to read such a document.
+// scan parses a document. It returns false unless the document is an object with the fields of a
+// summary whose values are strings without escapes. Then encoding/json has to parse it.
 func (s *summary) scan(doc []byte) bool {
 	rest, ok := token(doc, '{')
 	for ok {
@@ -101,7 +101,7 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// token skips c, and the space before it.
+// token skips c and the space before it.
 func token(b []byte, c byte) (rest []byte, ok bool) {
 	b = skipSpace(b)
 	if len(b) == 0 || b[0] != c {
@@ -110,7 +110,7 @@ func token(b []byte, c byte) (rest []byte, ok bool) {
 	return b[1:], true
 }
 
-// plainString reads a string of ASCII characters without escapes.
+// plainString parses a string of ASCII characters without escapes.
 func plainString(b []byte) (text, rest []byte, ok bool) {
 	b, ok = token(b, '"')
 	if !ok {
@@ -127,7 +127,7 @@ func plainString(b []byte) (text, rest []byte, ok bool) {
 	return nil, b, false
 }
 
-// object is the summary as the rest of warp knows it. Its version is named only where that is asked for.
+// object converts the summary to a [store.Object]. It sets the version only if version is set.
 func (s *summary) object(ref store.Ref, version bool, expectedETag string, status int) (store.Object, error) {
 	o := store.Object{Ref: store.Ref{Bucket: ref.Bucket, Key: ref.Key}, ETag: etagOfHashes(s.md5, s.crc, expectedETag)}
 	if version {
@@ -147,7 +147,7 @@ func badSize(key, size string, status int) *store.Error {
 	return store.BadAnswer(status, "the size of object %.60q is %.40q", key, size)
 }
 
-// readObject is the object that an answer describes.
+// readObject returns the object in an answer.
 func readObject(r *rest.Reply, ref store.Ref, version bool, expectedETag string) (store.Object, error) {
 	var s summary
 	if s.scan(r.Document()) {
@@ -161,7 +161,8 @@ func readObject(r *rest.Reply, ref store.Ref, version bool, expectedETag string)
 	return all.object(ref.Bucket, version, r.Status)
 }
 
-// etagOf is the MD5 in hexadecimal digits, as the XML API has it, or what there is of an object that was composed.
+// etagOf returns the MD5 in hexadecimal digits, as in the XML API, or the CRC32C of an object that
+// was composed.
 func etagOf(md5, crc string) string {
 	if raw, err := base64.StdEncoding.DecodeString(md5); err == nil && len(raw) == 16 {
 		return hex.EncodeToString(raw)
@@ -172,7 +173,7 @@ func etagOf(md5, crc string) string {
 	return ""
 }
 
-// etagOfHashes is etagOf. Mostly it is the ETag expected, which costs no memory.
+// etagOfHashes is etagOf. It does not allocate if the ETag is the expected one.
 func etagOfHashes(md5, crc []byte, expected string) string {
 	var room [32]byte
 	switch hex := appendHex(room[:0], md5); {
@@ -185,7 +186,8 @@ func etagOfHashes(md5, crc []byte, expected string) string {
 	}
 }
 
-// appendHex appends 16 bytes in hexadecimal digits, of which b64 has the base64; nothing where that is none.
+// appendHex appends the 16 bytes of the base64 text b64 in hexadecimal digits, or nothing if it is
+// invalid.
 func appendHex(dst, b64 []byte) []byte {
 	const digits = "0123456789abcdef"
 	var raw [18]byte
@@ -201,7 +203,7 @@ func appendHex(dst, b64 []byte) []byte {
 	return dst
 }
 
-// decode reads a document into v.
+// decode decodes a document into v.
 func decode(r *rest.Reply, what string, v any) error {
 	if err := json.Unmarshal(r.Document(), v); err != nil {
 		return store.BadAnswer(r.Status, "the answer is no JSON of %s: %s", what, store.OneLine(err.Error()))
@@ -209,7 +211,7 @@ func decode(r *rest.Reply, what string, v any) error {
 	return nil
 }
 
-// Codes of errors. Those of S3 stand for what means the same, since warp knows them.
+// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
 const (
 	codeDenied       = "AccessDenied"
 	codeNoKey        = "NoSuchKey"
@@ -219,7 +221,7 @@ const (
 	codeConflict     = "Conflict"
 )
 
-// refusal turns an answer that is no success into an error.
+// refusal turns an answer other than a success into an error.
 func refusal(status int, document []byte, key string) *store.Error {
 	var said struct {
 		Error struct {
@@ -267,7 +269,8 @@ func refusal(status int, document []byte, key string) *store.Error {
 	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
 }
 
-// redirected is the error of a redirect: the token is shown to no other host. Of the address only the host is shown.
+// redirected returns the error for a redirect, because no other host may get the token. The message
+// shows only the host of the address.
 func redirected(r *rest.Reply) *store.Error {
 	to := "another address"
 	if u, err := url.Parse(r.Location()); err == nil && u.Host != "" {

@@ -7,7 +7,7 @@ import (
 	"warp/pkg/store"
 )
 
-// What the scanner reads, encoding/json reads as the same object.
+// If the scanner accepts a document, encoding/json reads the same object.
 func FuzzSummary(f *testing.F) {
 	for _, doc := range []string{
 		`{"generation":"1763889600000000","size":"1024","md5Hash":"ASNFZ4mrze8BI0VniavN7w==","crc32c":"AAAAAA==","updated":"2026-11-21T09:25:33.123Z"}`,
@@ -37,7 +37,7 @@ func FuzzSummary(f *testing.F) {
 	})
 }
 
-// An answer with all the fields of a summary takes the quick way.
+// The scanner accepts an answer with all fields of a summary.
 func TestSummaryIsScanned(t *testing.T) {
 	t.Parallel()
 	var s summary

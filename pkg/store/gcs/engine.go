@@ -15,7 +15,7 @@ import (
 
 var _ store.Engine = (*Engine)(nil)
 
-// A work is a request in the making. Its memory is used again.
+// A work is a request being built. Its memory is reused.
 type work struct {
 	call   lean.Call
 	target []byte
@@ -24,7 +24,7 @@ type work struct {
 
 var works = sync.Pool{New: func() any { return &work{target: make([]byte, 0, 512)} }}
 
-// begin returns a request of the method, whose target begins with path.
+// begin returns a request of the method whose target begins with path.
 func (e *Engine) begin(method, path string) *work {
 	w := works.Get().(*work)
 	w.call = lean.Call{Method: method}
@@ -37,7 +37,7 @@ func (w *work) end() {
 	works.Put(w)
 }
 
-// object appends the path of a bucket's objects, or of one.
+// object appends the path of a bucket's objects, or of one object.
 func (w *work) object(bucket, key string) {
 	w.target = append(lean.AppendEscaped(append(w.target, "/b/"...), bucket), "/o"...)
 	if key != "" {
@@ -45,7 +45,7 @@ func (w *work) object(bucket, key string) {
 	}
 }
 
-// param appends a parameter. The first has a question mark in front.
+// param appends a parameter, after a question mark if it is the first.
 func (w *work) param(name, value string) {
 	separator := byte('&')
 	if bytes.IndexByte(w.target, '?') < 0 {
@@ -55,13 +55,13 @@ func (w *work) param(name, value string) {
 	w.target = lean.AppendEscaped(w.target, value)
 }
 
-// fields asks for some of an answer's fields, and for no space between them.
+// fields limits the answer to some fields, without spaces between them.
 func (w *work) fields(names string) {
 	w.param("fields", names)
 	w.target = append(w.target, "&prettyPrint=false"...)
 }
 
-// key has the store encrypt the object that comes of the request, under a key of its key service.
+// key makes the store encrypt the new object with a key of its key service.
 func (w *work) key(param string, o *store.Options) {
 	if o.Encryption.KeyID != "" {
 		w.param(param, o.Encryption.KeyID)
@@ -74,13 +74,14 @@ func (w *work) generation(version string) {
 	}
 }
 
-// The paths of the API.
+// Paths of the API.
 const (
 	apiPath    = "/storage/v1"
 	uploadPath = "/upload/storage/v1"
 )
 
-// send sends a request. An answer that is no success is an error, about the object of that key, if it has one.
+// send sends a request about the object of that key, if it has one. Any answer but a success is an
+// error.
 func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace) (rest.Reply, error) {
 	r, err := e.exchange(ctx, w, tr)
 	if err != nil {
@@ -99,7 +100,7 @@ func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace)
 	return r, nil
 }
 
-// exchange sends a request and receives the answer, of whatever status.
+// exchange sends a request and receives the answer, whatever its status.
 func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
 	if err := e.store.tokens.Ready(ctx); err != nil {
 		return rest.Reply{}, err
@@ -112,14 +113,14 @@ func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.R
 	return r, err
 }
 
-// validKey reports whether the store takes a name.
+// validKey reports whether the store accepts a name.
 func validKey(key string) bool { return key != "" && len(key) <= 1024 && key != "." && key != ".." }
 
 func badName(key string) error {
 	return store.Errorf("RequestFailed", 0, "%.60q is no name of an object", key)
 }
 
-// Get downloads an object, or a range of it. The store knows no parts, so a part is a range.
+// Get downloads an object or a range of it. The store has no parts, so a part is a range.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	switch {
 	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
@@ -149,10 +150,10 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	return d, nil
 }
 
-// storedEncoding asks for the object as it is stored: one that was compressed would come decompressed.
+// storedEncoding requests the object as it is stored. The store would decompress a compressed one.
 var storedEncoding = []store.Header{{Name: "accept-encoding", Value: "gzip"}}
 
-// etagOfReply is the ETag by the hashes in an answer's head.
+// etagOfReply returns the ETag for the hashes in an answer's head.
 func etagOfReply(r *rest.Reply, tr *store.Trace) string {
 	var md5, crc []byte
 	eachHash(r, func(hash []byte) {
@@ -165,7 +166,7 @@ func etagOfReply(r *rest.Reply, tr *store.Trace) string {
 	return etagOfHashes(md5, crc, tr.ExpectedETag())
 }
 
-// eachHash calls do for each hash of the content that the answer names, as in crc32c=n03x6A==.
+// eachHash calls do for each hash of the content in the answer, such as crc32c=n03x6A==.
 func eachHash(r *rest.Reply, do func(hash []byte)) {
 	r.EachHeader("x-goog-hash", func(line []byte) bool {
 		for more := true; more; {
@@ -177,7 +178,7 @@ func eachHash(r *rest.Reply, do func(hash []byte)) {
 	})
 }
 
-// storedChecksum is the checksum of the content that an answer's head has.
+// storedChecksum returns the checksum of the content in an answer's head.
 func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
 	eachHash(r, func(hash []byte) {
 		if crc, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
@@ -187,7 +188,7 @@ func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
 	return sum
 }
 
-// Stat asks for an object's metadata.
+// Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	r, err := e.describedObject(ctx, &ref, summaryFields, tr)
 	if err != nil {
@@ -197,7 +198,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return readObject(&r, ref, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), tr.ExpectedETag())
 }
 
-// describedObject asks for some fields of an object's metadata.
+// describedObject requests some fields of an object's metadata.
 func (e *Engine) describedObject(ctx context.Context, ref *store.Ref, fields string, tr *store.Trace) (r rest.Reply, err error) {
 	if !validKey(ref.Key) {
 		return r, badName(ref.Key)
@@ -213,7 +214,7 @@ func (e *Engine) describedObject(ctx context.Context, ref *store.Ref, fields str
 	return r, err
 }
 
-// resource asks for some fields of an object's metadata that only bookkeeping needs.
+// resource requests the fields of an object's metadata that only bookkeeping needs.
 func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr *store.Trace) (o resource, err error) {
 	r, err := e.describedObject(ctx, &ref, fields, tr)
 	if err != nil {
@@ -223,7 +224,7 @@ func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr 
 	return o, decode(&r, "an object", &o)
 }
 
-// Copy has the store copy an object, by as many requests as that takes it.
+// Copy makes the store copy an object, with as many requests as that takes.
 func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
 	if len(c.Headers) > 0 {
 		return store.Object{}, store.ErrUnsupported
@@ -365,19 +366,20 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 	return p, decode(&r, "a listing", &p)
 }
 
-// CopyPart is unsupported: only whole objects are copied.
+// CopyPart is unsupported, because the store copies only whole objects.
 func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
 	return store.Part{}, store.ErrUnsupported
 }
 
-// makesVersions reports whether the bucket is known to make versions, so that answers name them: every object has a
-// generation, but elsewhere an old one is gone.
+// makesVersions reports whether the bucket is known to make versions, so that results name them.
+// Every object has a generation, but in other buckets the old ones are gone.
 func (s *Store) makesVersions(bucket string) bool {
 	made, ok := s.versioned.Load(bucket)
 	return ok && made.(bool)
 }
 
-// hasVersions reports whether the bucket is known to have versions, now made or not.
+// hasVersions reports whether the bucket is known to have versions, even if it no longer makes
+// them.
 func (s *Store) hasVersions(bucket string) bool {
 	_, ok := s.versioned.Load(bucket)
 	return ok

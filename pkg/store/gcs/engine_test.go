@@ -21,7 +21,7 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// opened is what talks to a stand-in.
+// opened contains the engine and admin of a stand-in.
 type opened struct {
 	*standIn
 	engine store.Engine
@@ -57,7 +57,7 @@ func withToken(t *testing.T, o store.Options) *opened {
 	return open(t, s, store.Config{Bearer: store.Bearer{Token: "secret"}, Options: o})
 }
 
-// Over both ways to send requests the engine passes the suite, and sends what the documentation has.
+// The engine passes the suite with both ways to send requests, and sends only documented requests.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	t.Run("lean", func(t *testing.T) { t.Parallel(); enginetest.Run(t, withToken(t, store.Options{}).engine) })
@@ -87,7 +87,7 @@ func content(n int) []byte {
 	return b
 }
 
-// A large upload is resumable: in chunks, and from where the store says that it has arrived.
+// A large upload is resumable: it is sent in chunks, from the position that the store has reached.
 func TestResumableUploads(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{PartSize: 5 << 20})
@@ -100,7 +100,7 @@ func TestResumableUploads(t *testing.T) {
 		}
 		want := 4
 		if taken > 0 {
-			want = 4 + 1 // what was left of a chunk moves all others, and makes one more
+			want = 4 + 1 // the rest of a chunk moves all others and needs one more
 		}
 		if int(tr.Requests()) != len(o.log) || len(o.log) < want || tr.LastByte() == 0 {
 			t.Errorf("%d requests, traced %d: %q", len(o.log), tr.Requests(), o.log)
@@ -118,7 +118,7 @@ func TestResumableUploads(t *testing.T) {
 	}
 }
 
-// Hashes go with an upload, and one that is wrong is refused.
+// Hashes are sent with an upload, and the store rejects a wrong one.
 func TestHashes(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]store.Options{"md5": {MD5: true}, "crc32c": {Checksum: store.ChecksumCRC32C}} {
@@ -132,7 +132,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// A key of the key service goes with every request that makes an object, and the store says that it has been used.
+// Every request that creates an object names the key of the key service, and the store returns it.
 func TestServiceKeys(t *testing.T) {
 	t.Parallel()
 	const key = "projects/p/locations/eu/keyRings/r/cryptoKeys/k"
@@ -165,7 +165,7 @@ func TestServiceKeys(t *testing.T) {
 	}
 }
 
-// A changing body is another one each time that it is read from its start.
+// A changing body has different content each time it is read from its start.
 type changing struct {
 	*bytes.Reader
 	reads int
@@ -180,7 +180,8 @@ func (c *changing) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Completing an upload makes no object where one has appeared meanwhile, and leaves nothing but the object.
+// Completing an upload does not replace an object that has appeared meanwhile, and leaves only the
+// object behind.
 func TestUploadsInParts(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{})
@@ -189,7 +190,7 @@ func TestUploadsInParts(t *testing.T) {
 			Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
 		must(t, err)
 		var parts []store.Part
-		for i := range 70 { // more than can be composed at a time
+		for i := range 70 { // more than one request can compose
 			data := []byte(fmt.Sprintf("part %d;", i))
 			part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader(data), Size: int64(len(data))}, newTrace())
 			must(t, err)
@@ -198,7 +199,7 @@ func TestUploadsInParts(t *testing.T) {
 		return u, parts
 	}
 	u, parts := start("whole")
-	other := open(t, o.standIn, store.Config{Bearer: store.Bearer{Token: "secret"}}) // knows nothing of it
+	other := open(t, o.standIn, store.Config{Bearer: store.Bearer{Token: "secret"}}) // does not know the upload
 	seen := 0
 	must(t, other.admin.Uploads(t.Context(), bucketName, "", func(found store.Upload) error {
 		seen++
@@ -229,7 +230,7 @@ func TestUploadsInParts(t *testing.T) {
 	if names := o.names(); !slices.Equal(names, []string{"whole"}) {
 		t.Errorf("left are %q", names)
 	}
-	// Somebody else is there first.
+	// Another client is faster.
 	u, parts = start("taken")
 	o.put(t, "taken", []byte("foreign"))
 	u.IfAbsent = true
@@ -237,7 +238,7 @@ func TestUploadsInParts(t *testing.T) {
 	if e, ok := err.(*store.Error); !ok || e.Status != 412 || string(o.find("taken", "").Data) != "foreign" {
 		t.Errorf("completed over an object: %v", err)
 	}
-	// What is none of the upload's stays.
+	// Objects that do not belong to the upload stay.
 	o.put(t, uploadsPrefix+u.ID+"/notes.txt", []byte("foreign"))
 	must(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
 	if names := o.names(); !slices.Equal(names, []string{uploadsPrefix + u.ID + "/notes.txt", "taken", "whole"}) {
@@ -258,7 +259,7 @@ func (s *standIn) names() (names []string) {
 	return names
 }
 
-// Versions are generations, named where the bucket makes them.
+// Versions are generations. They are named only if the bucket makes versions.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{})
@@ -291,7 +292,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A batch has at most 100 requests, and what is gone is deleted; a refusal names how many.
+// A batch has at most 100 requests, missing objects count as deleted, and an error says how many
+// failed.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{})
@@ -318,7 +320,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// What a busy store refuses may be repeated, and a refusal has the code that the store gave it.
+// Requests that a busy store rejects are repeatable, and other errors have the store's code.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{})
@@ -354,8 +356,8 @@ func serviceAccount(t *testing.T, s *standIn) []byte {
 	return text
 }
 
-// The first request waits for a token. It is renewed before it expires, whether or not there are requests, and the
-// next request has the new one.
+// The first request waits for a token. The token is renewed before it expires, even without
+// requests, and the next request has the new one.
 func TestTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -385,7 +387,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	o.engine.Close()
 }
 
-// What keeps a token from being had is said, and nothing is sent.
+// If there is no token, the error says why, and nothing is sent.
 func TestNoToken(t *testing.T) {
 	t.Parallel()
 	refused := newStandIn(t)
@@ -402,7 +404,7 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
-// A redirect is an error, over both ways to send requests, and the host that it leads to gets nothing.
+// A redirect is an error with both ways to send requests, and its target gets nothing.
 func TestNoRedirects(t *testing.T) {
 	t.Parallel()
 	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

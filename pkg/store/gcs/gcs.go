@@ -1,9 +1,8 @@
-// Package gcs is the engine of Google Cloud Storage. It speaks the JSON API over
-// warp's own HTTP, with bearer tokens that are renewed in the background.
+// Package gcs is the engine of Google Cloud Storage. It uses the JSON API over warp's own HTTP
+// client, with bearer tokens that are renewed in the background.
 //
-// An object has an MD5 unless it was composed of others, which is its ETag here
-// as it is in the XML API; a composed one has its CRC32C in its place. A version
-// is a generation.
+// The ETag of an object is its MD5, as in the XML API, or its CRC32C if it was composed and has no
+// MD5. A version is a generation.
 package gcs
 
 import (
@@ -15,12 +14,12 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// A Store is what the hosts of a client share.
+// A Store contains the state that the hosts of a client share.
 type Store struct {
 	tokens *rest.Tokens
 
-	uploads   sync.Map // by ID: the store.Put that each began with
-	versioned sync.Map // by name of bucket: whether it makes versions now, of those that have any
+	uploads   sync.Map // by ID: the store.Put that started each
+	versioned sync.Map // by bucket: whether it makes versions now; only buckets that have any
 }
 
 // Open returns the driver for the hosts of cfg. It sends nothing.
@@ -41,17 +40,17 @@ func Open(cfg *store.Config) (store.Driver, error) {
 
 // An Engine sends requests to one host.
 type Engine struct {
-	store.Unsupported // tags, retentions and the extensions of MinIO
+	store.Unsupported // for tags, retentions and the extensions of MinIO
 
 	store     *Store
 	caller    rest.Caller
-	path      string // of the host, below which the store lies
+	path      string // the path below which the store is
 	opts      store.Options
 	chunk     int64 // larger uploads are resumable, in chunks of this size
-	described bool  // uploads carry metadata, so that they have two parts
+	described bool  // uploads have metadata, and so two parts
 }
 
-// keptHeaders is how the headers of answers begin that matter here, beside the usual ones.
+// keptHeaders is the prefix of the headers of answers to keep besides the usual ones.
 const keptHeaders = "x-goog-"
 
 func (s *Store) engine(cfg *store.Config, a store.Address, n *store.Counters) (*Engine, error) {
@@ -73,14 +72,15 @@ func (s *Store) newEngine(cfg *store.Config, c rest.Caller, path string) *Engine
 	return e
 }
 
-// Uploads of more are resumable, in chunks of this size unless somebody says otherwise. All but the last are multiples of the unit.
+// Larger uploads are resumable, in chunks of this size by default. All chunks but the last are
+// multiples of the unit.
 const (
 	defaultChunk = 16 << 20
 	chunkUnit    = 256 << 10
 )
 
-// Close closes the connections that no request uses, and each other one when its request ends. No token is renewed any
-// more.
+// Close closes idle connections now and the others when their requests end, and stops renewing
+// tokens.
 func (e *Engine) Close() {
 	e.store.tokens.Stop()
 	e.caller.Close()

@@ -14,18 +14,18 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// An Identity is what somebody has said about who sends the requests.
+// An Identity contains the flags that say who sends the requests.
 type Identity struct {
 	Token    string // --access-token
 	File     string // --credentials-file
-	Metadata bool   // the metadata server is asked
+	Metadata bool   // ask the metadata server
 	Home     string
 	Getenv   func(string) string
 }
 
-// Identify completes cfg, whose hosts are known, with tokens from the first source that there is, and returns which
-// that is. A source that was named is an error where it has none. What only lies around on this machine is shown to
-// Google alone.
+// Identify completes cfg, which has its hosts, with tokens from the first source that has any, and
+// returns the name of that source. It is an error if a source that the user named has none.
+// Credentials found on this machine go to Google alone.
 func Identify(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	cfg.Project = cmp.Or(id.Getenv("GOOGLE_CLOUD_PROJECT"), id.Getenv("GCLOUD_PROJECT"))
 	variable, emulator := id.Getenv("GOOGLE_APPLICATION_CREDENTIALS"), id.Getenv("STORAGE_EMULATOR_HOST") != ""
@@ -82,7 +82,7 @@ func useFile(name string, cfg *store.Config) error {
 	return nil
 }
 
-// wellKnownFile is where gcloud auth application-default login writes.
+// wellKnownFile returns the file that gcloud auth application-default login writes.
 func wellKnownFile(id *Identity) string {
 	folder := id.Getenv("CLOUDSDK_CONFIG")
 	if app := id.Getenv("APPDATA"); folder == "" && app != "" {
@@ -91,8 +91,8 @@ func wellKnownFile(id *Identity) string {
 	return filepath.Join(cmp.Or(folder, filepath.Join(id.Home, ".config", "gcloud")), "application_default_credentials.json")
 }
 
-// Serves reports whether a host, with or without port, is Google's by its name: storage.googleapis.com, and its regional
-// and private forms.
+// Serves reports whether the name of a host, with or without port, is Google's:
+// storage.googleapis.com, and its regional and private forms.
 func Serves(host string) bool {
 	name := strings.ToLower(host)
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -110,8 +110,8 @@ func allGoogle(cfg *store.Config) bool {
 	return true
 }
 
-// Portable refuses credentials that cannot be sent to another machine, since they name files, commands or addresses of
-// this one.
+// Portable returns an error for credentials that cannot be sent to another machine, because they
+// name files, commands or addresses of this one.
 func Portable(cfg *store.Config) error {
 	if cfg.Bearer.Metadata {
 		return errors.New("the metadata server is of this machine: use a service account's file, or --access-token")

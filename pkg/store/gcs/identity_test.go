@@ -9,7 +9,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Where tokens come from, and to whom they are shown.
+// Each source of tokens is used only for the right hosts.
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestIdentify(t *testing.T) {
 		tls        bool
 		id         Identity
 		env        map[string]string
-		source     string // or, of an error, what is in it
+		source     string // or a part of the error
 		project    string
 		token      bool
 	}{

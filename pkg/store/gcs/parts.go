@@ -15,16 +15,17 @@ import (
 	"warp/pkg/store"
 )
 
-// An upload in parts is made of objects of its own, which are composed into one at its end: an object at its begin that
-// says what is uploaded, beside it one for each part, and some that are composed of others where there are many. All
-// lie where no listing of a benchmark looks. The multipart uploads of the XML API would do the same in the store, but
-// take no precondition, so that completing one could write over an object that has appeared meanwhile.
+// An upload in parts consists of objects that are composed into one at its end: a first object that
+// describes the upload, one object for each part, and intermediate compositions if there are many.
+// All are outside the names that a benchmark lists. The multipart uploads of the XML API would do
+// the same in the store, but they have no preconditions, so completing one could replace an object
+// that has appeared meanwhile.
 const uploadsPrefix = ".warp/uploads/"
 
-// keyMetadata and the like say what an upload is of, on the object at its begin.
+// keyMetadata and the others describe the upload in the metadata of its first object.
 const keyMetadata = "warp-upload-key"
 
-// idLength is how many hexadecimal digits an upload's id has.
+// idLength is the number of hexadecimal digits in an upload's id.
 const idLength = 24
 
 func validID(id string) bool {
@@ -39,7 +40,7 @@ func beginName(id string) string { return uploadsPrefix + id }
 
 func partName(id string, n int) string { return fmt.Sprintf("%s%s/%05d", uploadsPrefix, id, n) }
 
-// groupName is what several parts were composed into.
+// groupName returns the name of an intermediate composition.
 func groupName(id string, level, n int) string {
 	return fmt.Sprintf("%s%s/c%d-%05d", uploadsPrefix, id, level, n)
 }
@@ -55,7 +56,7 @@ func isPieceName(name string) bool {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// StartUpload writes the object at the begin of an upload.
+// StartUpload writes the first object of an upload.
 func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) (store.Upload, error) {
 	switch {
 	case !validKey(p.Key):
@@ -107,7 +108,7 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	return part, err
 }
 
-// maxSources is how many objects are composed at a time.
+// maxSources is the max number of objects to compose with one request.
 const maxSources = 32
 
 // CompleteUpload composes the parts into the object, and removes them.
@@ -145,12 +146,12 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	if err != nil {
 		return o, uploadError(err)
 	}
-	// What is left of it, should this fail, is an upload that clean-up finds.
+	// If this fails, clean-up finds the rest as an incomplete upload.
 	_ = e.removePieces(ctx, u, append(all, partName(u.ID, store.MaxPart)), tr)
 	return o, nil
 }
 
-// uploadError is the error of an upload whose parts are not there.
+// uploadError returns the error for an upload whose parts are missing.
 func uploadError(err error) error {
 	if store.CodeOf(err) == codeNoKey {
 		return store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is not there")
@@ -158,7 +159,8 @@ func uploadError(err error) error {
 	return err
 }
 
-// begun is what an upload began with: as this client remembers, or as the object at its begin says.
+// begun returns the Put that an upload started with, from this client's memory or from the first
+// object.
 func (e *Engine) begun(ctx context.Context, u store.Upload, tr *store.Trace) (store.Put, error) {
 	if p, ok := e.store.uploads.Load(u.ID); ok {
 		return p.(store.Put), nil
@@ -176,7 +178,7 @@ func (e *Engine) begun(ctx context.Context, u store.Upload, tr *store.Trace) (st
 	return p, err
 }
 
-// removePieces removes the objects that an upload was made of, the one at its begin last.
+// removePieces removes the objects of an upload, the first one last.
 func (e *Engine) removePieces(ctx context.Context, u store.Upload, names []string, tr *store.Trace) error {
 	refs := make([]store.Ref, len(names))
 	for i, name := range names {
@@ -199,7 +201,7 @@ func (e *Engine) removePieces(ctx context.Context, u store.Upload, names []strin
 	return e.deleteVersions(ctx, &begin, tr)
 }
 
-// pieceVersions are all versions of an upload's parts. Names that are none of a part stay.
+// pieceVersions returns all versions of an upload's parts. It leaves out other names.
 func (e *Engine) pieceVersions(ctx context.Context, u store.Upload, tr *store.Trace) (refs []store.Ref, err error) {
 	prefix := beginName(u.ID) + "/"
 	l := store.List{Bucket: u.Bucket, Prefix: prefix, Versions: e.store.hasVersions(u.Bucket)}
@@ -227,7 +229,7 @@ func (e *Engine) deleteVersions(ctx context.Context, ref *store.Ref, tr *store.T
 	return e.remove(ctx, refs, true, tr)
 }
 
-// AbortUpload removes what an upload has so far.
+// AbortUpload removes the objects of an upload.
 func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
 	if !validID(u.ID) {
 		return store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
@@ -248,7 +250,7 @@ func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trac
 	return e.removePieces(ctx, u, names, tr)
 }
 
-// A composition is the body of a request to compose.
+// A composition is the body of a compose request.
 type composition struct {
 	Destination description `json:"destination"`
 	Sources     []source    `json:"sourceObjects"`
@@ -258,7 +260,7 @@ type source struct {
 	Name string `json:"name"`
 }
 
-// compose makes an object of others, one behind the other.
+// compose makes one object from others, in order.
 func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *description, generationMatch string, tr *store.Trace) (store.Object, error) {
 	w := e.begin(http.MethodPost, apiPath)
 	defer w.end()
@@ -285,7 +287,7 @@ func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *
 	return readObject(&r, store.Ref{Bucket: bucket, Key: key}, e.store.makesVersions(bucket), "")
 }
 
-// Uploads calls each for every upload of a name under prefix that was not completed.
+// Uploads calls each for every incomplete upload of a name under prefix.
 func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
 	l := store.List{Bucket: bucket, Prefix: uploadsPrefix, Flat: true}
 	return a.list(ctx, &l, "items(name,metadata)", func(p *page) (bool, error) {

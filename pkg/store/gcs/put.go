@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// Put uploads in one request or, if that is large, resumably.
+// Put uploads in one request or, if the object is large, resumably.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	switch {
 	case !validKey(p.Key):
@@ -35,7 +35,8 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 
 const metadataHeader = "x-amz-meta-"
 
-// onlyMetadata reports whether the headers are user metadata, which is all that the store has in its own form.
+// onlyMetadata reports whether all headers are user metadata, the only ones that the store has in
+// its own form.
 func onlyMetadata(headers []store.Header) bool {
 	for _, h := range headers {
 		if !strings.HasPrefix(h.Name, metadataHeader) {
@@ -45,7 +46,7 @@ func onlyMetadata(headers []store.Header) bool {
 	return true
 }
 
-// insert begins an upload of the kind.
+// insert begins an upload of the given type.
 func (e *Engine) insert(p *store.Put, kind, generationMatch string) *work {
 	w := e.begin(http.MethodPost, uploadPath)
 	w.object(p.Bucket, "")
@@ -69,11 +70,11 @@ func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (s
 	return e.put(ctx, w, p, tr)
 }
 
-// put sends an upload and reads what became of it.
+// put sends an upload and reads the answer.
 func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace) (store.Object, error) {
 	r, err := e.send(ctx, w, p.Key, tr)
 	if err != nil {
-		if store.CodeOf(err) == codeNoKey { // there is none yet
+		if store.CodeOf(err) == codeNoKey { // it does not exist yet
 			err.(*store.Error).Code = codeNoBucket
 		}
 		return store.Object{}, err
@@ -82,7 +83,7 @@ func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace
 	return e.uploaded(&r, p, tr)
 }
 
-// uploaded is the object that an answer says is there now.
+// uploaded returns the object that the answer to an upload describes.
 func (e *Engine) uploaded(r *rest.Reply, p *store.Put, tr *store.Trace) (store.Object, error) {
 	o, err := readObject(r, store.Ref{Bucket: p.Bucket, Key: p.Key}, e.store.makesVersions(p.Bucket), tr.ExpectedETag())
 	if err == nil && o.Size != p.Size {
@@ -101,7 +102,7 @@ type description struct {
 	Metadata     map[string]string `json:"metadata,omitempty"`
 }
 
-// describe is the resource of an upload but for hashes.
+// describe returns the resource of an upload without hashes.
 func (e *Engine) describe(p *store.Put) description {
 	d := description{Name: p.Key, ContentType: cmp.Or(p.ContentType, "application/octet-stream"), StorageClass: e.opts.StorageClass}
 	if len(e.opts.Metadata)+len(p.Headers) > 0 {
@@ -117,7 +118,7 @@ func (e *Engine) describe(p *store.Put) description {
 	return d
 }
 
-// hash adds the hashes that are asked for, for which the payload is read once.
+// hash adds the hashes that the options ask for. It reads the payload once for them.
 func (e *Engine) hash(d *description, p *store.Put) error {
 	if e.opts.MD5 {
 		sum, err := hashOf(md5.New(), p)
@@ -126,7 +127,7 @@ func (e *Engine) hash(d *description, p *store.Put) error {
 		}
 		d.MD5 = sum
 	}
-	if e.opts.Checksum != store.NoChecksum { // there is but one
+	if e.opts.Checksum != store.NoChecksum { // the only one
 		sum, err := hashOf(crc32.New(crc32.MakeTable(crc32.Castagnoli)), p)
 		if err != nil {
 			return err
@@ -146,7 +147,7 @@ func hashOf(h hash.Hash, p *store.Put) (string, error) {
 // boundary separates the two parts of an upload. It is long enough for no payload to contain it by chance.
 const boundary = "warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
 
-// putDescribed sends the payload behind a description.
+// putDescribed sends the payload after a description.
 func (e *Engine) putDescribed(ctx context.Context, p *store.Put, generationMatch string, tr *store.Trace) (store.Object, error) {
 	d := e.describe(p)
 	if err := e.hash(&d, p); err != nil {
@@ -171,7 +172,7 @@ func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description
 	return e.put(ctx, w, p, tr)
 }
 
-// A framed is a body made of several pieces.
+// A framed is a body that consists of several pieces.
 type framed struct {
 	pieces []io.ReaderAt
 	sizes  []int64
@@ -185,7 +186,7 @@ func (f *framed) size() (n int64) {
 	return n
 }
 
-// ReadAt fills p from as many pieces as it takes.
+// ReadAt fills p from as many pieces as necessary.
 func (f *framed) ReadAt(p []byte, off int64) (n int, err error) {
 	for i, piece := range f.pieces {
 		if off >= f.sizes[i] {
@@ -228,7 +229,8 @@ func (f *framed) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// putResumable uploads in chunks, one after the other. A session that is given up leaves nothing that lists.
+// putResumable uploads in chunks, one after the other. An abandoned session leaves nothing that a
+// listing shows.
 func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
 	d := e.describe(p)
 	if err := e.hash(&d, p); err != nil {
@@ -238,7 +240,7 @@ func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace
 	if err != nil {
 		return store.Object{}, err
 	}
-	const maxStill = 5 // answers in a row that nothing has arrived
+	const maxStill = 5 // consecutive answers without progress
 	for off, still := int64(0), 0; ; {
 		o, arrived, err := e.sendChunk(ctx, p, session, off, tr)
 		switch {
@@ -271,7 +273,7 @@ func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description,
 		return "", err
 	}
 	defer r.Release()
-	// The host stays: nobody else is shown the token.
+	// The host stays the same, because no other host may get the token.
 	u, err := url.Parse(r.Location())
 	if err != nil || u.RequestURI() == "/" || r.Location() == "" {
 		return "", store.BadAnswer(r.Status, "the store began an upload and does not say where it goes on: %.60q", r.Location())
@@ -279,10 +281,11 @@ func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description,
 	return u.RequestURI(), nil
 }
 
-// statusResume says that the store waits for more of an upload.
+// statusResume means that the store waits for more of an upload.
 const statusResume = http.StatusPermanentRedirect
 
-// sendChunk sends the chunk at off, and returns how many bytes the store has; -1 = it has the object.
+// sendChunk sends the chunk at off. It returns how many bytes the store has, or -1 if the object is
+// complete.
 func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, off int64, tr *store.Trace) (o store.Object, arrived int64, err error) {
 	n := min(e.chunk, p.Size-off)
 	w := e.begin(http.MethodPut, strings.TrimPrefix(session, e.path))
@@ -306,7 +309,8 @@ func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, of
 	return o, -1, err
 }
 
-// arrivedBytes reads Range: bytes=0-N of an answer that waits for more. Without it nothing has arrived.
+// arrivedBytes parses the Range header (bytes=0-N) of an answer that waits for more. Without it,
+// nothing has arrived.
 func arrivedBytes(r *rest.Reply) (int64, error) {
 	text := r.Range()
 	if text == "" {

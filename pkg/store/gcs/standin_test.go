@@ -24,24 +24,25 @@ import (
 	"time"
 )
 
-// A standIn is a Google Cloud Storage that takes requests as its documentation has them, and no others: what it refuses
-// fails the test. It keeps versions, pages its listings, resumes uploads, compares hashes and heeds preconditions.
+// A standIn is a Google Cloud Storage that accepts only documented requests; any other request
+// fails the test. It keeps versions, pages its listings, resumes uploads, checks hashes and
+// preconditions.
 type standIn struct {
 	t   *testing.T
 	url string
 
 	mu         sync.Mutex
-	tokens     map[string]time.Time // valid ones, and until when
-	objects    map[string][]*kept   // by name: generations, the latest last
+	tokens     map[string]time.Time // valid tokens and when they expire
+	objects    map[string][]*kept   // by name: generations, oldest first
 	live       map[string]bool
 	sessions   map[string]*session
 	versioning bool
 	generation int64
 	log        []string
-	fail       []int         // statuses of the next answers, instead of what was asked for
-	tokenFetch int           // how many tokens were given out
-	tokenLife  time.Duration // that it tells
-	refuseKeys bool          // tokens are refused to whoever asks
+	fail       []int         // statuses of the next answers, instead of the normal ones
+	tokenFetch int           // number of tokens issued
+	tokenLife  time.Duration // lifetime in the answer
+	refuseKeys bool          // refuse to issue tokens
 	taken      int64
 }
 
@@ -81,7 +82,7 @@ func (s *standIn) say(w http.ResponseWriter, status int, reason, message string)
 		"errors": []map[string]string{{"domain": "global", "reason": reason, "message": message}}}})
 }
 
-// wrong refuses what no client may send.
+// wrong rejects requests that no client may send.
 func (s *standIn) wrong(w http.ResponseWriter, r *http.Request, format string, args ...any) {
 	s.t.Errorf("%s %s: %s", r.Method, r.RequestURI, fmt.Sprintf(format, args...))
 	s.say(w, http.StatusBadRequest, "invalid", "wrong request")
@@ -155,7 +156,7 @@ func (s *standIn) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// object is a request about one object, whose name is in one piece of the path.
+// object handles a request about one object. Its name is one segment of the path.
 func (s *standIn) object(w http.ResponseWriter, r *http.Request, rest string, query url.Values) {
 	escaped, action, _ := strings.Cut(rest, "/")
 	name, err := url.PathUnescape(escaped)
@@ -236,7 +237,7 @@ func (s *standIn) show(w http.ResponseWriter, o *kept) {
 	_ = json.NewEncoder(w).Encode(shown(o))
 }
 
-// keep stores an object, if the precondition and the hashes allow that.
+// keep stores an object, if the precondition and the hashes allow it.
 func (s *standIn) keep(w http.ResponseWriter, r *http.Request, o *kept, want description, query url.Values) bool {
 	if match := query.Get("ifGenerationMatch"); match != "" {
 		current := "0"
@@ -290,7 +291,7 @@ func (s *standIn) upload(w http.ResponseWriter, r *http.Request, query url.Value
 	}
 }
 
-// related is an upload in two parts: the resource and the payload.
+// related handles an upload in two parts: the resource and the payload.
 func (s *standIn) related(w http.ResponseWriter, r *http.Request, query url.Values) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/related" {
@@ -341,7 +342,7 @@ func (s *standIn) begin(w http.ResponseWriter, r *http.Request, query url.Values
 	w.Header().Set("Location", s.url+uploadPath+"/b/"+bucketName+"/o?uploadType=resumable&name="+url.QueryEscape(query.Get("name"))+"&upload_id="+id)
 }
 
-// chunk takes a part of an upload, of which it may keep less than was sent.
+// chunk accepts a chunk of an upload, or only a part of the chunk.
 func (s *standIn) chunk(w http.ResponseWriter, r *http.Request, query url.Values) {
 	up := s.sessions[query.Get("upload_id")]
 	if up == nil {
@@ -434,7 +435,7 @@ func (s *standIn) compose(w http.ResponseWriter, r *http.Request, name string, q
 	}
 }
 
-// rewrite copies in two steps, as it may.
+// rewrite copies in two steps, as the store may.
 func (s *standIn) rewrite(w http.ResponseWriter, r *http.Request, from, to string, query url.Values) {
 	source := s.find(from, query.Get("sourceGeneration"))
 	switch {
@@ -453,7 +454,7 @@ func (s *standIn) rewrite(w http.ResponseWriter, r *http.Request, from, to strin
 	}
 }
 
-// list pages by two entries at the most, the last page of which has no token.
+// list returns pages of two entries at most. The last page has no token.
 func (s *standIn) list(w http.ResponseWriter, r *http.Request, query url.Values) {
 	var entries []map[string]any
 	var prefixes []string
@@ -499,7 +500,7 @@ func (s *standIn) list(w http.ResponseWriter, r *http.Request, query url.Values)
 	_ = json.NewEncoder(w).Encode(page)
 }
 
-// batch answers each request of a batch, the last one first.
+// batch answers the requests of a batch in reverse order.
 func (s *standIn) batch(w http.ResponseWriter, r *http.Request) {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"warp/pkg/store"
 )
 
-// The engine passes the suite against fake-gcs-server, over both ways to send requests.
+// The engine passes the suite against fake-gcs-server with both ways to send requests.
 func TestFakeGCS(t *testing.T) {
 	t.Parallel()
-	lacks := enginetest.Lacks{Pages: true} // it cuts listings off, and does not say where they go on
+	lacks := enginetest.Lacks{Pages: true} // it truncates listings without a token for the next page
 	s := teststore.Start(t, teststore.FakeGCS, teststore.Options{})
 	for _, way := range []string{"lean", "net/http"} {
 		t.Run(way, func(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// scope is what tokens are asked for: warp reads, writes, and makes buckets.
+// scope is the permission that tokens need: warp reads, writes, and makes buckets.
 const scope = "https://www.googleapis.com/auth/devstorage.full_control"
 
-// newTokens returns the tokens that cfg asks for.
+// newTokens returns the source of tokens in cfg.
 func newTokens(cfg *store.Config) (*rest.Tokens, error) {
 	b := &cfg.Bearer
 	switch {
@@ -42,7 +42,7 @@ func newTokens(cfg *store.Config) (*rest.Tokens, error) {
 	return rest.NoTokens(), nil
 }
 
-// readFile returns what kind of credentials a file has, and of which project.
+// readFile returns the type of the credentials in a file, and their project.
 func readFile(data []byte) (kind, project string, err error) {
 	var f struct {
 		Type    string `json:"type"`
@@ -61,7 +61,7 @@ func readFile(data []byte) (kind, project string, err error) {
 	return f.Type, f.Project, nil
 }
 
-// checkFile refuses a file from which no tokens can be had, before anybody is asked for one.
+// checkFile rejects a file that cannot provide tokens, before anything is sent.
 func checkFile(data []byte, kind string) error {
 	if _, err := google.CredentialsFromJSONWithType(context.Background(), data, google.CredentialsType(kind), scope); err != nil {
 		return errors.New(store.OneLine(err.Error()))

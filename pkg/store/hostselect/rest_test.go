@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A host that refuses connections looks as if it had nothing to do. It gets a request now and then, and its share once
-// it is there again.
+// A host that refuses connections looks idle. It gets a request now and then, and its share once it
+// accepts connections again.
 func TestSelectorLetsDeadHostsRest(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"weighed", "roundrobin"} {
@@ -41,7 +41,7 @@ func TestSelectorLetsDeadHostsRest(t *testing.T) {
 	}
 }
 
-// Where all hosts are dead, each is tried, so that the errors come from all of them.
+// If all hosts are dead, each is tried, so that the errors come from all of them.
 func TestSelectorOfDeadHosts(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"weighed", "roundrobin"} {

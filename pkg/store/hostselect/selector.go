@@ -1,4 +1,4 @@
-// Package hostselect chooses the host of each request, and lets hosts rest that refuse connections.
+// Package hostselect chooses the host of each request, and avoids hosts that refuse connections.
 package hostselect
 
 import (
@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// A Selector chooses the host of each request. It is safe for concurrent use, does not allocate, and with one host
-// does nothing at all.
+// A Selector chooses the host of each request. It is safe for concurrent use and does not allocate.
+// With one host it does nothing.
 //
-// A host that refuses connections has nothing in flight, so it would be preferred. Instead it rests: it gets one
-// request after each of a series of growing pauses, until one of them is answered. If all hosts rest, they are chosen
-// as if none did.
+// A host that refuses connections has nothing in flight, so it would be preferred. Instead it
+// rests: it gets one request after each of a series of growing pauses, until one of them is
+// answered. If all hosts rest, they are chosen as if none did.
 type Selector struct {
 	hosts   int
 	turn    atomic.Uint64 // roundrobin: requests so far
-	resting atomic.Int32  // how many hosts rest
+	resting atomic.Int32  // number of resting hosts
 
-	// weighed: the hosts as a heap, the next one to use on top. A scan would suffice for a dozen hosts, but a heap
-	// keeps the lock short for hundreds as well.
+	// weighed: the hosts as a heap with the next one to use on top. A scan would suffice for a
+	// dozen hosts, but a heap keeps the lock short for hundreds too.
 	weighed  bool
 	mu       sync.Mutex
-	finished uint64 // requests so far; an order is needed, and a clock is neither free nor strictly rising
+	finished uint64 // requests so far; it provides an order, and a clock costs more and does not strictly rise
 	load     []hostLoad
 	heap     []int32 // indices of load
 }
 
 type hostLoad struct {
 	inFlight     int
-	lastFinished uint64 // when, in finished requests of all hosts; 0: not yet
-	place        int32  // in heap
+	lastFinished uint64 // value of finished at its last request; 0 = never
+	place        int32  // index in heap
 
-	refusals int       // pauses so far; 0: it does not rest
-	until    time.Time // when the pause is over
-	probed   bool      // the request at the end of a pause is on its way
+	refusals int       // pauses so far; 0 = it does not rest
+	until    time.Time // end of the pause
+	probed   bool      // the request after the pause has been sent
 }
 
 // The pauses of a host that refuses connections.
@@ -46,12 +46,12 @@ const (
 
 func (l *hostLoad) rests() bool { return l.refusals > 0 }
 
-// due reports whether it is time to try a host again that rests.
+// due reports whether it is time to try a resting host again.
 func (l *hostLoad) due(now time.Time) bool { return !l.probed && !now.Before(l.until) }
 
-// New returns a selector for a value of --host-select. "weighed" (or "") prefers the host with the fewest requests in
-// flight, and among equals the one whose last request finished the longest ago, so that faster hosts get more.
-// "roundrobin" uses the hosts in order.
+// New returns a selector for a value of --host-select. "weighed" (or "") prefers the host with the
+// fewest requests in flight. Among equals it prefers the host whose last request finished the
+// longest ago, so that faster hosts get more. "roundrobin" uses the hosts in order.
 func New(strategy string, hosts int) (*Selector, error) {
 	s := &Selector{hosts: hosts}
 	switch strategy {
@@ -114,7 +114,7 @@ func (s *Selector) next() int {
 	return host
 }
 
-// dueHost returns a host that rests and is due for another try.
+// dueHost returns a resting host that is due for another try.
 func (s *Selector) dueHost() (host int32, ok bool) {
 	if s.resting.Load() == 0 {
 		return 0, false
@@ -142,7 +142,7 @@ func (s *Selector) Release(host int) {
 		s.resting.Add(-1)
 	}
 	s.finish(l)
-	s.riseUp(int(l.place)) // one request less outweighs having finished last, so a host never sinks here
+	s.riseUp(int(l.place)) // one request less outweighs having finished last, so a host never moves down here
 }
 
 // Refuse ends a request that could not connect to the host.
@@ -156,7 +156,7 @@ func (s *Selector) Refuse(host int) {
 	if !l.rests() {
 		s.resting.Add(1)
 	}
-	if !l.rests() || !now.Before(l.until) { // else it is one of several that were on their way
+	if !l.rests() || !now.Before(l.until) { // otherwise it is one of several that were in flight
 		l.until = now.Add(min(firstRest<<min(l.refusals, 10), maxRest))
 		l.refusals++
 		l.probed = false
@@ -174,8 +174,8 @@ func (s *Selector) finish(l *hostLoad) {
 	}
 }
 
-// before reports whether host a is to be used before host b. The index decides between hosts that
-// were never used.
+// before reports whether to use host a before host b. The index decides between hosts that were
+// never used.
 func (s *Selector) before(a, b int32) bool {
 	x, y := &s.load[a], &s.load[b]
 	switch {

@@ -53,7 +53,7 @@ func TestSelectorRoundRobin(t *testing.T) {
 	}
 }
 
-// Against the definition, written as the scan that the heap replaces.
+// The heap chooses as a scan that follows the definition.
 func TestSelectorWeighedIsAsDefined(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []int{2, 3, 7, 64} {
@@ -87,7 +87,7 @@ func TestSelectorWeighedIsAsDefined(t *testing.T) {
 	}
 }
 
-// requestsPerHost runs workers for a simulated second; a request on host i takes the i-th time.
+// requestsPerHost runs workers for a simulated second. A request on host i takes the i-th time.
 func requestsPerHost(t *testing.T, strategy string, workers int, times []time.Duration) []int {
 	counts := make([]int, len(times))
 	synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A BorrowedBody is a body that its owner takes back when the request ends. net/http may still
-// read a body after it has returned the answer, while the owner already fills it with the next
+// A BorrowedBody is a body that its owner takes back when the request ends. net/http may still read
+// a body after it has returned the answer, when the owner is already filling it with the next
 // payload.
 type BorrowedBody struct {
 	mu   sync.RWMutex

@@ -14,7 +14,7 @@ import (
 const tlsProbe = 2 * time.Second
 
 // NeedsTLS returns a better error for a plain request that a host expecting TLS has cut off. It
-// returns other errors as they are.
+// returns other errors unchanged.
 func NeedsTLS(req *http.Request, err error) error {
 	if code := store.CodeOf(store.AsError(err, 0)); req.URL.Scheme != "http" || code != store.CodeClosed && code != store.CodeReset {
 		return err
@@ -25,7 +25,7 @@ func NeedsTLS(req *http.Request, err error) error {
 	if req.URL.Port() == "" {
 		host = net.JoinHostPort(req.URL.Hostname(), "80")
 	}
-	// Nothing is sent over this connection, so it does not matter who is there.
+	// Nothing is sent over this connection, so the peer does not matter.
 	d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	conn, failed := d.DialContext(ctx, "tcp", host)
 	if failed != nil {

@@ -17,13 +17,13 @@ import (
 // goroutines call them, some after the request is over.
 type wirePhases struct {
 	base time.Time
-	all  bool // not only of a new connection
+	all  bool // not only those of a new connection
 
 	mu                            sync.Mutex
 	finished                      bool          // the answer was received, or there is none
-	over                          bool          // nothing is noted any more
-	dns, connect, tls             time.Duration // when they began; 0 = did not
-	sending, sent, answered, read time.Duration // when there was a connection, and so on; 0 = not seen
+	over                          bool          // nothing is recorded any more
+	dns, connect, tls             time.Duration // when they began; 0 = they did not
+	sending, sent, answered, read time.Duration // when each happened; 0 = not seen
 	phases                        store.Phases
 }
 
@@ -35,8 +35,8 @@ func (w *wirePhases) note(change func(now time.Duration)) {
 	}
 }
 
-// begun and done record the start and the end of a phase of the connection. If several addresses
-// of a name are tried at once, it lasts from the start of the first to the end of the one that
+// begun and done record the start and the end of a phase of the connection. If several addresses of
+// a name are tried at once, the phase lasts from the start of the first to the end of the one that
 // succeeds.
 func (w *wirePhases) begun(at *time.Duration) {
 	w.note(func(now time.Duration) {
@@ -86,7 +86,7 @@ func (w *wirePhases) end() (p *store.Phases, ok bool) {
 }
 
 // exchange adds the phases after the connection. If net/http's sending goroutine reports too late
-// when the request was sent, that time is unknown, and counts as part of the wait since it is
+// when the request was sent, that time is unknown. It then counts as part of the wait, since it is
 // short.
 func (w *wirePhases) exchange() {
 	from := w.sending
@@ -151,7 +151,8 @@ func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	}
 }
 
-// uploaded corrects the time at which the request was sent by the time at which its payload was.
+// uploaded replaces the time at which the request was sent by the time at which its payload was
+// sent.
 func (w *wirePhases) uploaded(last int64) {
 	if w != nil && last > 0 {
 		w.note(func(time.Duration) { w.sent = min(time.Duration(last), w.answered) })
@@ -183,7 +184,7 @@ func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// A WatchedBody calls End when the body was read, or is closed.
+// A WatchedBody calls End when the body has been read or is closed.
 type WatchedBody struct {
 	io.ReadCloser
 	once sync.Once
@@ -199,6 +200,6 @@ func (a *WatchedBody) Read(p []byte) (int, error) {
 }
 
 func (a *WatchedBody) Close() error {
-	defer a.once.Do(a.End) // after the answers inside it have ended
+	defer a.once.Do(a.End) // after the answers within it have ended
 	return a.ReadCloser.Close()
 }

@@ -14,8 +14,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A netTrace is written by net/http's goroutines, hence the atomics. Each row has its own, because
-// a late write must not reach the next row.
+// A netTrace is written by net/http's goroutines and therefore uses atomics. Each row has its own,
+// because a late write must not reach the next row.
 type netTrace struct {
 	base      time.Time
 	firstByte atomic.Int64
@@ -23,12 +23,12 @@ type netTrace struct {
 	status    atomic.Int32
 	requests  atomic.Int32
 	size      atomic.Int64
-	payload   bool // requests carry payload whatever they look like
+	payload   bool // all requests carry payload
 
-	noted bool // note phases
-	all   bool // of them
+	noted bool // record phases
+	all   bool // record all phases
 	mu    sync.Mutex
-	open  []*wirePhases // of each request
+	open  []*wirePhases // one for each request
 }
 
 // Watch returns a context whose requests are recorded, and a function that copies what was
@@ -47,8 +47,8 @@ func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// ObjectSize returns the object's size according to the answer to a request under ctx, or size.
-// Only the answer to an append contains it.
+// ObjectSize returns the object's size in the answer to a request under ctx, or size if it has
+// none. Only the answer to an append contains it.
 func ObjectSize(ctx context.Context, size int64) int64 {
 	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok && n.size.Load() > 0 {
 		return n.size.Load()
@@ -56,7 +56,8 @@ func ObjectSize(ctx context.Context, size int64) int64 {
 	return size
 }
 
-// WatchPayload is [Watch] for a request whose body is an object's, or part of one, whatever its method.
+// WatchPayload is [Watch] for a request whose body is an object or a part of one, whatever its
+// method.
 func WatchPayload(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	ctx, seen := Watch(ctx, t)
 	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok {
@@ -65,8 +66,9 @@ func WatchPayload(ctx context.Context, t *store.Trace) (context.Context, func())
 	return ctx, seen
 }
 
-// ExpectRedirect is for a request under ctx whose answer may be a redirect. It returns what to call if it was one: the
-// first byte and the status then are of the answer to which it leads.
+// ExpectRedirect prepares for a request under ctx whose answer may be a redirect. If it was one,
+// call the returned function, so that the first byte and the status are those of the answer that
+// follows.
 func ExpectRedirect(ctx context.Context) (redirected func()) {
 	n, ok := ctx.Value(traceKey{}).(*netTrace)
 	if !ok {
@@ -93,19 +95,18 @@ func (t *netTrace) raise(lastByte int64) {
 	}
 }
 
-// A sentPayload is the body of an upload on its way through net/http. That
-// says when it has written a request, but afterwards, and from a goroutine of its
-// own, which under load gets to it long after the store has everything. So the
-// last byte counts as sent when it is taken from the body, which is before it is
-// on the wire.
+// A sentPayload is the body of an upload sent through net/http. net/http reports when it has
+// written a request, but from its own goroutine, which under load may run long after the store has
+// received everything. So the last byte counts as sent when it is read from the body, which is
+// before it is on the wire.
 //
-// After a redirect http.Client closes the body of the request that it was given
-// while the transport may be reading it yet, which minio-go's signing bodies do
-// not bear. So this one is in both requests, and does one thing at a time.
+// After a redirect http.Client closes the body of the first request while the transport may still
+// be reading it. minio-go's signing bodies do not support that, so this one wraps the body of both
+// requests and serializes the calls.
 type sentPayload struct {
 	base  time.Time
-	taken atomic.Int64 // the last bytes, by net/http
-	ended atomic.Bool  // these were the last
+	taken atomic.Int64 // bytes that net/http has read last
+	ended atomic.Bool  // they were the last
 
 	mu     sync.Mutex
 	body   io.ReadCloser
@@ -148,12 +149,12 @@ func (s *sentPayload) lastByte(accepted bool) int64 {
 
 type traceKey struct{}
 
-// A Tracer records in the request's trace what goes over the wire. It is right above the
-// transport, so that it sees every request that a library sends.
+// A Tracer records requests on the wire in their traces. It is directly above the transport, so
+// that it sees every request that a library sends.
 type Tracer struct {
 	Next  http.RoundTripper
-	HTTP2 bool // nothing else will do
-	// Check refuses a request before it is sent; nil = none.
+	HTTP2 bool // accept nothing but HTTP/2
+	// Check rejects requests before they are sent; nil = none.
 	Check func(*http.Request) error
 }
 
@@ -218,11 +219,10 @@ func (t Tracer) send(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// sentOnce is an empty body. net/http sends a GET or HEAD a second time where
-// a connection breaks before the answer, and says nothing: a store that resets
-// connections would look healthy. It does so only while there is no body. The
-// encoding beside it keeps the body from being announced, so that the request
-// on the wire is the same.
+// sentOnce is an empty body. Without a body, net/http silently repeats a GET or HEAD if the
+// connection breaks before the answer, and a store that resets connections would look healthy.
+// Setting TransferEncoding keeps the body from being announced, so that the request on the wire
+// stays the same.
 type sentOnce struct{}
 
 func (sentOnce) Read([]byte) (int, error) { return 0, io.EOF }

@@ -1,6 +1,5 @@
-// Package nethttp is what engines over net/http share: a transport with the
-// options of a store's configuration, and traces of the requests that a library
-// sends through it.
+// Package nethttp contains what engines over net/http share: a transport with the options of a
+// store's configuration, and traces of the requests that a library sends through it.
 package nethttp
 
 import (
@@ -16,15 +15,14 @@ import (
 	"warp/pkg/store/dial"
 )
 
-// NewTransport returns a transport for one host that waits for answers as long
-// as given. Where a has an address to dial it connects there, whatever a's name
-// comes to, so that each address of a name can be a host of its own while TLS
-// still sees the name.
+// NewTransport returns a transport for one host that waits for answers as long as given. If a has
+// an address to dial, it connects there, whatever a's name resolves to. So each address of a name
+// can be a separate host while TLS still uses the name.
 func NewTransport(cfg *store.Config, a store.Address, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
 	dialer, own := dial.NewDialer(cfg), dial.WithPort(a.Name, cfg.TLS)
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, _, target string) (net.Conn, error) {
-			if a.Dial != "" && (target == own || strings.HasSuffix(target, "."+own)) { // with a bucket in front
+			if a.Dial != "" && (target == own || strings.HasSuffix(target, "."+own)) { // or with a bucket in front
 				target = a.Dial
 			}
 			dialed.Add(1)
@@ -45,7 +43,7 @@ func NewTransport(cfg *store.Config, a store.Address, answer time.Duration, dial
 		// Objects must arrive as they are stored, or lengths mean nothing.
 		DisableCompression: true,
 		DisableKeepAlives:  cfg.NoKeepAlive,
-		ForceAttemptHTTP2:  cfg.HTTP2, // net/http does not by itself where it does not dial by itself
+		ForceAttemptHTTP2:  cfg.HTTP2, // net/http does not do it with a custom dialer
 		WriteBufferSize:    bufferSize(cfg.Concurrency),
 		ReadBufferSize:     bufferSize(cfg.Concurrency),
 	}
@@ -83,7 +81,7 @@ func (c *timeoutConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write also starts the wait for the answer, which net/http may have been reading for since the
+// Write also starts the wait for the answer, because net/http may have been reading since the
 // previous one.
 func (c *timeoutConn) Write(p []byte) (int, error) {
 	if err := c.Conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Exposed reports whether a secret in a request would leave this machine over plain HTTP.
+// Exposed reports whether a request would send a secret from this machine over plain HTTP.
 func Exposed(cfg *store.Config) bool { return !cfg.TLS && !Local(cfg.Hosts...) }
 
 // Local reports whether all hosts are this machine.

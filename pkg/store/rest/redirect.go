@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store/nethttp"
 )
 
-// follow sends a request, and once more to where the store redirects it.
+// follow sends a request, and follows one redirect.
 func (h *httpCaller) follow(ctx context.Context, c *lean.Call) (*http.Response, error) {
 	redirected := nethttp.ExpectRedirect(ctx)
 	resp, err := h.send(ctx, c, h.base+string(c.Target), true, c.Redirects && c.Size > lean.ExpectAbove)
@@ -36,10 +36,10 @@ func (h *httpCaller) follow(ctx context.Context, c *lean.Call) (*http.Response, 
 	return resp, nil
 }
 
-// maxRedirect bounds what is read of a redirect, so that its connection can be used again.
+// maxRedirect limits how much of a redirect's body is read, so that its connection can be reused.
 const maxRedirect = 64 << 10
 
-// target is where a redirect leads, and whether the host there may know who sends the request.
+// target returns where a redirect leads, and whether that host may get the credentials.
 func (h *httpCaller) target(ctx context.Context, resp *http.Response) (to *url.URL, trusted bool, err error) {
 	_, _ = io.CopyN(io.Discard, resp.Body, maxRedirect)
 	resp.Body.Close()
@@ -50,14 +50,14 @@ func (h *httpCaller) target(ctx context.Context, resp *http.Response) (to *url.U
 	return h.redirects.TargetIn(resp.Request.URL, resp.Header.Get("Location"), resp.StatusCode, known)
 }
 
-// A cluster has the hosts that a store names as its own.
+// A cluster contains the hosts that a store names as its own.
 type cluster struct {
 	mu    sync.Mutex
 	hosts map[string]bool
-	asked time.Time // when the store was asked last
+	asked time.Time // when the store was last asked
 }
 
-// askPause is how long the store is not asked again for its hosts, however many it redirects to.
+// askPause is the min time between two requests for the store's hosts, however often it redirects.
 const askPause = time.Second
 
 // knows reports whether the store names a host as its own.

@@ -1,5 +1,5 @@
-// Package rest sends requests of APIs of stores' own, over warp's own HTTP or,
-// where that cannot be used, net/http, and renews the tokens that they carry.
+// Package rest sends requests of the stores' own APIs, over warp's own HTTP client or, if that is
+// not possible, net/http. It renews the tokens of the requests.
 package rest
 
 import (
@@ -19,26 +19,27 @@ import (
 
 // A Caller sends requests.
 type Caller interface {
-	// Do sends a request. It calls onHead, unless that is nil, before the payload of a download comes.
+	// Do sends a request. Unless onHead is nil, it calls onHead before the payload of a download
+	// arrives.
 	Do(ctx context.Context, c *lean.Call, onHead func(*Reply), tr *store.Trace) (Reply, error)
-	// Close closes the connections that no request uses, and each other one when its request ends.
+	// Close closes idle connections now and the others when their requests end.
 	Close()
 }
 
-// An API says how requests of a store's own API differ from others.
+// An API describes how requests of a store's own API differ from others.
 type API struct {
-	Name  string // of the engine, in the User-Agent
-	Keeps string // how names of the headers begin, in lower case, that are kept of answers, beside the usual ones
-	// Authorize appends the header lines, each with its line end, that say who sends a request.
+	Name  string // name of the engine, for the User-Agent
+	Keeps string // prefix, in lower case, of the headers of answers to keep besides the usual ones
+	// Authorize appends the header lines that identify the client, each with its line end.
 	Authorize func(head []byte, c *lean.Call) []byte
-	// Hosts asks the store for its hosts, to which it may redirect requests. Those that are no more than that are not told
-	// who sends a request. nil = there are none.
+	// Hosts returns the store's hosts, to which it may redirect requests. A host that is allowed
+	// only because of this gets no credentials. nil = there are none.
 	Hosts func(ctx context.Context) ([]string, error)
 
 	cluster cluster
 }
 
-// New returns what sends requests to a host, over warp's own HTTP if that can talk to it.
+// New returns a caller for a host. It uses warp's own HTTP client if possible.
 func (api *API) New(cfg *store.Config, a store.Address, n *store.Counters) (Caller, error) {
 	if lean.WhyNoCalls(cfg, a) != "" {
 		return api.NewHTTP(cfg, a, n, 0)
@@ -53,8 +54,8 @@ func (api *API) New(cfg *store.Config, a store.Address, n *store.Counters) (Call
 	return leanCaller{direct}, nil
 }
 
-// NewHTTP returns what sends requests to a host by net/http, which is possible by a proxy and by HTTP/2. limit is for
-// all of an answer; 0 = none.
+// NewHTTP returns a caller that uses net/http, which supports proxies and HTTP/2. limit is the max
+// time for a complete answer; 0 = none.
 func (api *API) NewHTTP(cfg *store.Config, a store.Address, n *store.Counters, limit time.Duration) (Caller, error) {
 	transport, err := nethttp.NewTransport(cfg, a, cfg.StallTimeout(), &n.Connections)
 	if err != nil {
@@ -67,10 +68,10 @@ func (api *API) NewHTTP(cfg *store.Config, a store.Address, n *store.Counters, l
 	}, nil
 }
 
-// A Reply is the answer to a request, of whatever status, and lasts until Release.
+// A Reply is the answer to a request. It is valid until Release.
 type Reply struct {
 	lean.Reply
-	http *httpReply // instead
+	http *httpReply // instead of direct
 }
 
 type httpReply struct {
@@ -78,7 +79,7 @@ type httpReply struct {
 	document []byte
 }
 
-// Document is the body that was kept.
+// Document returns the body that was kept.
 func (r *Reply) Document() []byte {
 	if r.http != nil {
 		return r.http.document
@@ -86,7 +87,8 @@ func (r *Reply) Document() []byte {
 	return r.Reply.Document()
 }
 
-// Header is the value of a header that is kept, "" where there is none. Its name is in lower case.
+// Header returns the value of a header that is kept, or "" if it is absent. The name is in lower
+// case.
 func (r *Reply) Header(name string) string {
 	if r.http != nil {
 		return r.http.header.Get(name)
@@ -107,7 +109,7 @@ func (r *Reply) EachHeader(name string, do func(value []byte) bool) {
 	}
 }
 
-// LastModified is the time of that header; zero where there is none.
+// LastModified returns the time in the Last-Modified header, or the zero time without one.
 func (r *Reply) LastModified() time.Time {
 	if r.http == nil {
 		return r.Reply.LastModified()
@@ -116,7 +118,8 @@ func (r *Reply) LastModified() time.Time {
 	return t
 }
 
-// ETag is the header of that name, without quotes. The one that tr expects costs no memory.
+// ETag returns the ETag header without quotes. It does not allocate if the value is the one that tr
+// expects.
 func (r *Reply) ETag(tr *store.Trace) string {
 	if r.http == nil {
 		return r.Reply.ETag(tr)
@@ -137,7 +140,7 @@ func (r *Reply) EachNamed(prefix string, do func(name, value string)) {
 	}
 }
 
-// Location is where the answer says to go on.
+// Location returns the Location header.
 func (r *Reply) Location() string {
 	if r.http == nil {
 		return r.Reply.Location()
@@ -145,7 +148,7 @@ func (r *Reply) Location() string {
 	return r.http.header.Get("Location")
 }
 
-// ContentType is the header of that name.
+// ContentType returns the Content-Type header.
 func (r *Reply) ContentType() string {
 	if r.http == nil {
 		return r.Reply.ContentType()
@@ -153,7 +156,7 @@ func (r *Reply) ContentType() string {
 	return r.http.header.Get("Content-Type")
 }
 
-// Range is the header of that name.
+// Range returns the Range header.
 func (r *Reply) Range() string {
 	if r.http == nil {
 		return r.Reply.Range()
@@ -161,7 +164,7 @@ func (r *Reply) Range() string {
 	return r.http.header.Get("Range")
 }
 
-// Length is the announced length of the body; -1 = there was none.
+// Length returns the Content-Length of the body; -1 = absent.
 func (r *Reply) Length() int64 {
 	if r.http == nil {
 		return r.Reply.Length()
@@ -173,7 +176,7 @@ func (r *Reply) Length() int64 {
 	return n
 }
 
-// Release gives the connection back.
+// Release returns the connection to the pool.
 func (r *Reply) Release() {
 	if r.http == nil {
 		r.Reply.Release()
@@ -200,13 +203,13 @@ type httpCaller struct {
 	redirects *store.Redirects
 	transport http.RoundTripper
 	agent     string
-	limit     time.Duration // for all of an answer; 0 = none
+	limit     time.Duration // max time for a complete answer; 0 = none
 	closeIdle func()
 }
 
 func (h *httpCaller) Close() { h.closeIdle() }
 
-// maxDocument bounds what is kept of an answer.
+// maxDocument limits how much of an answer is kept.
 const maxDocument = 64 << 20
 
 // Do sends a request and receives its answer.
@@ -252,7 +255,7 @@ func asError(err error, status int) error {
 	return store.AsError(err, status)
 }
 
-// send sends a request. expect holds the payload back until the store asks for it.
+// send sends a request. If expect is set, it sends the payload only when the store asks for it.
 func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string, trusted, expect bool) (*http.Response, error) {
 	var body io.Reader
 	if c.Body != nil && c.Size > 0 {

@@ -17,16 +17,16 @@ import (
 	"warp/pkg/store"
 )
 
-// Tokens have the authorization of requests. A token is renewed in the background well before it expires; only the
-// first is waited for.
+// Tokens contains the authorization of requests. It renews the token in the background well before
+// it expires, so that requests wait only for the first token.
 type Tokens struct {
-	line  atomic.Pointer[[]byte]                           // the header that carries it, with its line end
-	fetch func(ctx context.Context) (*oauth2.Token, error) // nil where there is nothing to renew
+	line  atomic.Pointer[[]byte]                           // the header line with the token, and its line end
+	fetch func(ctx context.Context) (*oauth2.Token, error) // nil if there is nothing to renew
 
 	mu      sync.Mutex
-	first   *firstToken // on its way
+	first   *firstToken // the first token, while it is being fetched
 	timer   *time.Timer
-	renewed time.Time // the latest attempt
+	renewed time.Time // time of the latest attempt
 	over    bool
 }
 
@@ -35,7 +35,7 @@ type firstToken struct {
 	err  error
 }
 
-// NewTokens returns tokens that fetch gets.
+// NewTokens returns tokens that fetch fetches.
 func NewTokens(fetch func(context.Context) (*oauth2.Token, error)) *Tokens {
 	return &Tokens{fetch: fetch}
 }
@@ -47,7 +47,7 @@ func StaticToken(token string) *Tokens {
 	return t
 }
 
-// NoTokens returns the tokens of those who carry none.
+// NoTokens returns the tokens of an anonymous client.
 func NoTokens() *Tokens {
 	t := &Tokens{}
 	t.line.Store(new([]byte))
@@ -59,7 +59,7 @@ func (t *Tokens) use(token string) {
 	t.line.Store(&line)
 }
 
-// Header is the line that says who sends a request, with its line end; empty where nobody says.
+// Header returns the header line that identifies the client, with its line end, or an empty one.
 func (t *Tokens) Header() []byte {
 	if line := t.line.Load(); line != nil {
 		return *line
@@ -67,7 +67,7 @@ func (t *Tokens) Header() []byte {
 	return nil
 }
 
-// Ready waits for the first token, which bookkeeping has asked for before anything is measured.
+// Ready waits for the first token. Bookkeeping has requested it before anything is measured.
 func (t *Tokens) Ready(ctx context.Context) error {
 	if t.line.Load() != nil {
 		return nil
@@ -96,13 +96,13 @@ func (t *Tokens) Ready(ctx context.Context) error {
 
 const (
 	fetchTimeout = 30 * time.Second
-	// renewEarly is how long before its end a token is replaced.
+	// renewEarly is how long before it expires a token is renewed.
 	renewEarly = 5 * time.Minute
-	// renewAgain is how long after a failure it is tried again.
+	// renewAgain is the pause after a failed attempt.
 	renewAgain = 5 * time.Second
 )
 
-// renew fetches a token and has it renewed in time.
+// renew fetches a token and schedules its renewal.
 func (t *Tokens) renew() error {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
@@ -124,19 +124,21 @@ func (t *Tokens) renew() error {
 	defer t.mu.Unlock()
 	t.renewed = time.Now()
 	if t.over || wait == 0 || err != nil && t.line.Load() == nil {
-		return err // whoever needs the first one asks again
+		return err // the next request for the first token tries again
 	}
 	t.timer = time.AfterFunc(wait, func() { _ = t.renew() })
 	return err
 }
 
-// CodeUnauthorized is the code of errors that say that nobody knows who sends the requests.
+// CodeUnauthorized is the code of errors about missing or invalid authorization.
 const CodeUnauthorized = "Unauthorized"
 
-// stayHere keeps the client from following redirects: nobody else may be shown what proves who we are.
+// stayHere keeps the client from following redirects, because no other host may get the
+// credentials.
 func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// tokenError says why there is no token. What the answer had beside its code is not shown: it may be a secret.
+// tokenError says why there is no token. It shows only the code of the answer, because the rest may
+// contain a secret.
 func tokenError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
@@ -149,7 +151,7 @@ func tokenError(err error) error {
 			Description string `json:"error_description"`
 		}{refused.ErrorCode, refused.ErrorDescription}
 		if said.Code == "" {
-			_ = json.Unmarshal(refused.Body, &said) // not all kinds of credentials have read it
+			_ = json.Unmarshal(refused.Body, &said) // not every type of credentials has read the body
 		}
 		why := cmp.Or(said.Code, fmt.Sprintf("status %d", status))
 		if said.Description != "" {
@@ -162,7 +164,7 @@ func tokenError(err error) error {
 	}
 	var asked *url.Error
 	if e := store.AsError(err, 0).(*store.Error); errors.As(err, &asked) && (store.IsConnection(e) || store.IsTimeout(e)) {
-		// Its code would say that the store cannot be reached.
+		// Its code would mean that the store cannot be reached.
 		return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: no answer from %s: %s", hostOf(asked.URL), e.Message)
 	}
 	return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(err.Error()))
@@ -176,8 +178,8 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// Refused notes that the store has refused a token: it may have been revoked, so another one is fetched, but not for
-// every request that is refused.
+// Refused records that the store has rejected a token. The token may have been revoked, so another
+// one is fetched, but not for every rejected request.
 func (t *Tokens) Refused() {
 	if t.fetch == nil {
 		return
@@ -190,7 +192,7 @@ func (t *Tokens) Refused() {
 	t.timer = time.AfterFunc(0, func() { _ = t.renew() })
 }
 
-// Stop ends the renewals.
+// Stop stops renewing.
 func (t *Tokens) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

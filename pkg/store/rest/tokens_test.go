@@ -15,7 +15,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A token that the store refuses is replaced, but not for every request that is refused.
+// A token that the store rejects is replaced, but not for every rejected request.
 func TestRefusedTokens(t *testing.T) {
 	t.Parallel()
 	var fetched atomic.Int32
@@ -41,7 +41,8 @@ func TestRefusedTokens(t *testing.T) {
 	}
 }
 
-// Where nobody answers who gives out tokens, the error names that machine, and does not look as if the store were unreachable.
+// If the token server does not answer, the error names that server and does not suggest that the
+// store is unreachable.
 func TestNobodyGivesTokens(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())

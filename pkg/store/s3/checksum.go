@@ -9,7 +9,8 @@ import (
 	"warp/pkg/store"
 )
 
-// checksumTypes are all that a store may keep, those first that stores compute unasked.
+// checksumTypes are all types that a store may keep, with those first that stores compute by
+// default.
 func checksumTypes() []minio.ChecksumType {
 	return []minio.ChecksumType{
 		minio.ChecksumCRC64NVME, minio.ChecksumCRC32C, minio.ChecksumCRC32, minio.ChecksumSHA256, minio.ChecksumSHA1,
@@ -17,8 +18,8 @@ func checksumTypes() []minio.ChecksumType {
 	}
 }
 
-// StoredChecksum is what an answer's headers say. Composites are told by their
-// type or, by stores that do not send one, by the number of parts behind them.
+// StoredChecksum returns the checksum in an answer's headers. A composite is recognized by its type
+// or, for stores that do not send one, by the number of parts at its end.
 func StoredChecksum(h http.Header) store.StoredChecksum {
 	for _, t := range checksumTypes() {
 		if v := h.Get(t.Key()); v != "" {

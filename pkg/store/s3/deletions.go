@@ -11,13 +11,13 @@ func Deleted(status int) bool { return status == 204 || status == 200 || status 
 type Deletions struct {
 	Refs     []store.Ref
 	good     int
-	left     map[string]int // names still to be confirmed; nil while they come in order
+	left     map[string]int // unconfirmed names; nil while they come in order
 	bad      int
 	firstBad *store.Error
 }
 
-// Confirm counts an object that the store says is gone. Most stores answer in the order of the
-// request, so no map is needed.
+// Confirm counts an object that the store reports as deleted. Most stores answer in the order of
+// the request, so no map is needed.
 func (d *Deletions) Confirm(key []byte, status int) error {
 	if d.left == nil {
 		if d.bad == 0 && d.good < len(d.Refs) && d.Refs[d.good].Key == string(key) {

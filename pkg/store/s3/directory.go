@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Express is the name of S3 Express One Zone as a provider. Its buckets are directory buckets.
+// Express is the provider name of S3 Express One Zone. Its buckets are directory buckets.
 const Express = "s3express"
 
-// SignExpress is the signature of [store.Keys] that are a session's.
+// SignExpress is the signature of [store.Keys] from a session.
 const SignExpress = "s3express"
 
 // SessionToken is the header that carries the token of a session.
 const SessionToken = "x-amz-s3session-token"
 
-// directorySuffix ends the names of directory buckets, whose listings are in no order.
+// directorySuffix ends the names of directory buckets. Their listings are unordered.
 const directorySuffix = "--x-s3"
 
-// IsDirectory reports whether a bucket's name is one of a directory bucket.
+// IsDirectory reports whether a name is that of a directory bucket.
 func IsDirectory(bucket string) bool { return strings.HasSuffix(bucket, directorySuffix) }
 
-// Zone is the zone in the name of a directory bucket, NAME--ZONE--x-s3.
+// Zone returns the zone in the name of a directory bucket, NAME--ZONE--x-s3.
 func Zone(bucket string) (string, error) {
 	rest, ok := strings.CutSuffix(bucket, directorySuffix)
 	at := strings.LastIndex(rest, "--")
@@ -31,11 +31,11 @@ func Zone(bucket string) (string, error) {
 	return rest[at+2:], nil
 }
 
-// ListPrefix is the prefix that a directory bucket can list: it lists directories only, so whoever asks for less has to
-// leave out what else is there.
+// ListPrefix returns the prefix to list in a directory bucket. The store lists only whole
+// directories, so the caller has to filter the entries.
 func ListPrefix(prefix string) string { return prefix[:strings.LastIndexByte(prefix, '/')+1] }
 
-// awsDomain is the domain of a host of Amazon's; "" = it is none.
+// awsDomain returns the domain of a host of Amazon's, or "" for other hosts.
 func awsDomain(host string) string {
 	name := strings.ToLower(host)
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -49,11 +49,12 @@ func awsDomain(host string) string {
 	return ""
 }
 
-// IsAWS reports whether a host is Amazon's. Only there the names of directory buckets are parts of host names.
+// IsAWS reports whether a host is Amazon's. Only there do names of directory buckets become part of
+// host names.
 func IsAWS(host string) bool { return awsDomain(host) != "" }
 
-// ZonalHost is the endpoint of the directory buckets of a zone, and its region, where any host of Amazon's is given; the
-// host itself where another one is.
+// ZonalHost returns the endpoint and the region of the directory buckets of a zone if host is
+// Amazon's, and host itself otherwise.
 func ZonalHost(host, zone, region string) (zonal, in string, err error) {
 	domain := awsDomain(host)
 	if domain == "" {
@@ -76,17 +77,18 @@ func ZonalHost(host, zone, region string) (zonal, in string, err error) {
 	return zonal, region, nil
 }
 
-// ControlHost is the endpoint where the directory buckets of the zonal one are made.
+// ControlHost returns the endpoint that makes the directory buckets of a zonal endpoint.
 func ControlHost(zonal string) string {
 	_, rest, _ := strings.Cut(zonal, ".")
 	return "s3express-control." + rest
 }
 
-// regionOfHost is the region in the first labels of a host of Amazon's: s3.REGION, s3express-ZONE.REGION, s3.dualstack.REGION.
+// regionOfHost returns the region in the first labels of a host of Amazon's: s3.REGION,
+// s3express-ZONE.REGION, s3.dualstack.REGION.
 func regionOfHost(labels string) string {
 	last := labels[strings.LastIndexByte(labels, '.')+1:]
 	if strings.HasPrefix(last, "s3") {
-		return "" // of the host that is for all regions
+		return "" // the host for all regions
 	}
 	return last
 }

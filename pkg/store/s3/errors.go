@@ -14,7 +14,8 @@ func isHTML(document string) bool {
 	return strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html")
 }
 
-// ResponseError is the error of an answer that a store sent; seen is its status where the answer does not say.
+// ResponseError returns the error in an answer. seen is its HTTP status, for answers that do not
+// contain it.
 func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 	status := resp.StatusCode
 	if status == 0 {

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Regions finds out the regions of buckets. All hosts of a client share it, so that thousands of
-// workers that begin at once send one question.
+// Regions finds the regions of buckets. All hosts of a client share it, so that thousands of
+// workers that start at the same time send one request.
 type Regions struct {
 	ask        func(ctx context.Context, bucket string) (string, error)
 	generation atomic.Uint32
@@ -18,7 +18,7 @@ type Regions struct {
 	asking map[string]*regionAnswer
 }
 
-// NewRegions returns Regions that calls ask for each bucket.
+// NewRegions returns Regions that calls ask once for each bucket.
 func NewRegions(ask func(ctx context.Context, bucket string) (string, error)) *Regions {
 	return &Regions{ask: ask}
 }
@@ -33,7 +33,7 @@ type regionAnswer struct {
 	err    error
 }
 
-// Of returns the region of a bucket. It waits until ctx ends, or bookkeeping gives up.
+// Of returns the region of a bucket. It waits until it is known, ctx ends, or bookkeeping gives up.
 func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	r.mu.Lock()
 	if region, ok := r.known[bucket]; ok {
@@ -53,7 +53,7 @@ func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	}
 }
 
-// begin asks for a region on behalf of all who wait for it, so it does not end with the context of
+// begin requests a region on behalf of all who wait for it, so it does not end with the context of
 // the first.
 func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
 	if r.asking == nil {

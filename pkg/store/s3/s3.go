@@ -1,5 +1,5 @@
-// Package s3 is what engines that speak S3 share: its limits and errors, the results of deletions,
-// and the regions of buckets.
+// Package s3 contains what S3 engines share: limits and errors, the results of deletions, and the
+// regions of buckets.
 package s3
 
 import (
@@ -10,23 +10,23 @@ import (
 
 // Headers of S3.
 const (
-	MetadataPrefix          = "x-amz-meta-" // makes user metadata a header
+	MetadataPrefix          = "x-amz-meta-" // prefix of headers with user metadata
 	ChecksumAlgorithmHeader = "x-amz-checksum-algorithm"
 	ChecksumTypeHeader      = "x-amz-checksum-type"
-	FullObject              = "FULL_OBJECT" // value of ChecksumTypeHeader: the checksum is of the whole, not of the parts'
+	FullObject              = "FULL_OBJECT" // value of ChecksumTypeHeader for a checksum of the whole object
 )
 
 // SignedWhole is the size up to which a payload is signed as a whole. minio-go would sign it in
 // chunks and allocate buffers of 64 KiB per request for that.
 const SignedWhole = 64 << 10
 
-// SignV2 is the signature of [store.Keys] that are for signatures of version 2.
+// SignV2 is the signature of [store.Keys] that sign with version 2.
 const SignV2 = "S3V2"
 
 // EmptyPayload is the SHA-256 of nothing, in hex.
 const EmptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// MaxErrorDocument bounds how much of an error's document is read. They are short.
+// MaxErrorDocument limits how much of an error document is read. They are short.
 const MaxErrorDocument = 64 << 10
 
 // ChecksumType returns minio-go's name of a checksum.

@@ -8,17 +8,18 @@ import (
 	"warp/pkg/store"
 )
 
-// A Session is what a store gives for a while to whoever has keys, for the requests to one directory bucket.
+// A Session contains temporary keys for the requests to one directory bucket.
 type Session struct {
 	Keys  store.Keys
 	Lasts time.Duration
 }
 
-// Sessions are the sessions of one user, of all hosts and buckets. The first request to a bucket waits for its session.
-// From then on it is renewed in the background, when half of its time is over: no request waits for that.
+// Sessions are the sessions of one user, for all hosts and buckets. The first request to a bucket
+// waits for its session. From then on, the session is renewed in the background when half of its
+// time is over, so that no request waits.
 type Sessions struct {
 	mu      sync.Mutex
-	create  []func(ctx context.Context, bucket string) (Session, error) // by any of the hosts
+	create  []func(ctx context.Context, bucket string) (Session, error) // functions to create a session, one for each host
 	buckets map[string]*bucketSession
 	done    chan struct{}
 	over    bool
@@ -29,26 +30,26 @@ func NewSessions() *Sessions {
 	return &Sessions{buckets: make(map[string]*bucketSession), done: make(chan struct{})}
 }
 
-// A bucketSession is kept by one goroutine.
+// A bucketSession is kept valid by one goroutine.
 type bucketSession struct {
-	first   chan struct{} // closed when there is one, or an error
-	doubted chan struct{} // holds an element when the store has refused it
+	first   chan struct{} // closed when there is a session or an error
+	doubted chan struct{} // contains an element when the store has rejected it
 
-	// What follows is under the mutex of Sessions.
+	// The mutex of Sessions guards the following fields.
 	keys  store.Keys
 	ends  time.Time
-	err   error // of the latest attempt
-	known bool  // there was one
+	err   error // error of the latest attempt
+	known bool  // there has been a session
 }
 
-// Ask has sessions be created by create too, which talks to one of the hosts.
+// Ask adds a function that creates sessions through one of the hosts.
 func (s *Sessions) Ask(create func(ctx context.Context, bucket string) (Session, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.create = append(s.create, create)
 }
 
-// Keys returns the keys of the session of bucket. Only where there has been none yet it waits.
+// Keys returns the keys of the session of bucket. It waits only for the first session.
 func (s *Sessions) Keys(ctx context.Context, bucket string) (store.Keys, error) {
 	s.mu.Lock()
 	b := s.buckets[bucket]
@@ -74,7 +75,8 @@ func (s *Sessions) Keys(ctx context.Context, bucket string) (store.Keys, error) 
 	return store.Keys{}, store.Errorf("ExpiredToken", 0, "the session of bucket %s has ended, and there is no other one yet", bucket)
 }
 
-// Doubt says that the store has refused a request of the session of bucket, which may have ended before its time.
+// Doubt reports that the store has rejected a request of the session of bucket, which may have
+// ended early.
 func (s *Sessions) Doubt(bucket string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +88,7 @@ func (s *Sessions) Doubt(bucket string) {
 	}
 }
 
-// Close ends the renewal. What sessions there are stay valid for the rest of their time.
+// Close stops the renewal. Existing sessions stay valid until they expire.
 func (s *Sessions) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +98,8 @@ func (s *Sessions) Close() {
 	}
 }
 
-// How long it takes at least until a session is created anew, and after how much of its time it is.
+// The min time between two renewals, and the fraction of a session's time after which it is
+// renewed.
 const (
 	minRenewal   = time.Second
 	renewalShare = 2
@@ -118,7 +121,7 @@ func (s *Sessions) keep(ctx context.Context, bucket string, b *bucketSession) {
 		}
 		if !b.known || s.over {
 			if !b.known {
-				delete(s.buckets, bucket) // whoever asks next tries again
+				delete(s.buckets, bucket) // the next request tries again
 			}
 			s.mu.Unlock()
 			return
@@ -134,7 +137,7 @@ func (s *Sessions) keep(ctx context.Context, bucket string, b *bucketSession) {
 	}
 }
 
-// rest waits until the session is to be renewed; false where nobody needs it any more.
+// rest waits until the session has to be renewed. It returns false if nobody needs it any more.
 func (b *bucketSession) rest(done <-chan struct{}, wait time.Duration) bool {
 	renew := time.NewTimer(wait)
 	defer renew.Stop()
@@ -145,7 +148,7 @@ func (b *bucketSession) rest(done <-chan struct{}, wait time.Duration) bool {
 		return true
 	case <-b.doubted:
 	}
-	select { // doubts come in crowds
+	select { // many requests report the same failure
 	case <-done:
 		return false
 	case <-time.After(min(minRenewal, wait)):
@@ -153,7 +156,7 @@ func (b *bucketSession) rest(done <-chan struct{}, wait time.Duration) bool {
 	}
 }
 
-// open has one host after the other create a session, until one can be connected to.
+// open tries to create a session through one host after another, until one accepts the connection.
 func (s *Sessions) open(ctx context.Context, bucket string) (session Session, err error) {
 	s.mu.Lock()
 	create := s.create

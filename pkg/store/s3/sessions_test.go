@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A session is renewed before its time is over, for as long as it takes, and no request waits for that.
+// A session is renewed before it expires, and no request waits for that, however long it takes.
 func TestSessionsAreRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -19,7 +19,7 @@ func TestSessionsAreRenewed(t *testing.T) {
 		var created atomic.Int64
 		s.Ask(func(_ context.Context, bucket string) (Session, error) {
 			n := created.Add(1)
-			time.Sleep(20 * time.Second) // the store takes its time
+			time.Sleep(20 * time.Second) // the store is slow
 			if n%3 == 0 {
 				return Session{}, store.Errorf("SlowDown", 503, "not now")
 			}
@@ -39,16 +39,18 @@ func TestSessionsAreRenewed(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		// An hour has 21 times half of a session and the store's time; every third attempt fails, and is repeated.
+		// An hour has room for 21 times half a session plus the store's delay. Every third attempt
+		// fails and is repeated.
 		if n := created.Load(); n < 20 || n > 40 {
 			t.Errorf("%d sessions in an hour", n)
 		}
 		s.Close()
-		time.Sleep(time.Minute) // for the one that is on its way
+		time.Sleep(time.Minute) // for the renewal in progress
 	})
 }
 
-// Where it cannot be renewed, requests fail when it is over with what the store says, until it can be.
+// If a session cannot be renewed, requests fail with the store's error once it has expired, until
+// it can be.
 func TestSessionsThatEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,6 +86,6 @@ func TestSessionsThatEnd(t *testing.T) {
 		s.Doubt("b")
 		s.Doubt("b")
 		s.Close()
-		time.Sleep(time.Minute) // for the one that is on its way
+		time.Sleep(time.Minute) // for the renewal in progress
 	})
 }

@@ -11,23 +11,23 @@ import (
 
 // Kinds of tokens.
 const (
-	Start = iota // of the element in name
-	End          // of the element in name, with its own text in text
+	Start = iota // start of the element in Name
+	End          // end of the element in Name, with its own text in Text
 	Done         // the document has ended
 )
 
-// maxDepth is more than the depth of any S3 document.
+// maxDepth is larger than the depth of any S3 document.
 const maxDepth = 16
 
-// A Scanner reads a document in memory, element by element, without allocating. It understands as
-// much XML as stores send: it skips attributes, and knows only XML's own entities.
+// A Scanner reads a document in memory, element by element, without allocating. It supports only as
+// much XML as stores send: it skips attributes and knows only XML's own entities.
 type Scanner struct {
 	doc   []byte
 	at    int
-	Name  []byte // of the latest element, without its namespace
-	Text  []byte // of the element that has just ended, since its latest child
+	Name  []byte // name of the latest element, without its namespace
+	Text  []byte // text of the element that has just ended, since its latest child
 	open  [maxDepth][]byte
-	Depth int  // of the element that the latest tag belongs to; the root has 1
+	Depth int  // depth of the element of the latest tag; the root has 1
 	empty bool // the latest tag was both start and end
 	ended bool // the latest tag was an end
 }
@@ -37,10 +37,10 @@ func (x *Scanner) Scan(doc []byte) {
 	*x = Scanner{doc: doc, Text: x.Text[:0]}
 }
 
-// doctype begins the documents of web servers and consoles.
+// doctype is the start of HTML documents from web servers and consoles.
 const doctype = "<!DOCTYPE html"
 
-// bad returns an error that says what is wrong with the document.
+// bad returns an error that says why the document is invalid.
 func (x *Scanner) bad(what string) error {
 	if len(bytes.TrimSpace(x.doc)) == 0 {
 		return store.BadAnswer(0, "the answer's document is empty")
@@ -51,7 +51,7 @@ func (x *Scanner) bad(what string) error {
 	return store.BadAnswer(0, "the answer is no XML: %s at byte %d", what, x.at)
 }
 
-// Parent returns the name of the element around the latest tag's.
+// Parent returns the name of the element around the element of the latest tag.
 func (x *Scanner) Parent() []byte {
 	if x.Depth < 2 {
 		return nil
@@ -67,7 +67,7 @@ func (x *Scanner) Next() (kind int, err error) {
 	}
 	if x.ended {
 		x.ended = false
-		x.Text = x.Text[:0] // what follows a child is not the child's
+		x.Text = x.Text[:0] // text after a child does not belong to the child
 		if x.Depth--; x.Depth == 0 {
 			return Done, nil
 		}
@@ -177,7 +177,7 @@ func validRune(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// entity appends the character for what is between & and ;.
+// entity appends the character for the entity between & and ;.
 func (x *Scanner) entity(b []byte) bool {
 	switch string(b) {
 	case "lt":
@@ -254,7 +254,7 @@ func (x *Scanner) startTag() (int, error) {
 	return Start, nil
 }
 
-// tagBody returns what is between < and >, and moves past it. Attributes may contain >.
+// tagBody returns the text between < and >, and moves past it. Attributes may contain >.
 func (x *Scanner) tagBody() (body []byte, ok bool) {
 	quote := byte(0)
 	for i := x.at + 1; i < len(x.doc); i++ {
