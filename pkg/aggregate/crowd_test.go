@@ -12,8 +12,8 @@ import (
 	"warp/pkg/results"
 )
 
-// TestTimesOfManyHosts has more hosts than times are kept of, and merges parts
-// that have few enough of them.
+// TestTimesOfManyHosts has more hosts than request times are kept for, and merges parts with few
+// enough hosts.
 func TestTimesOfManyHosts(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []int{1, 16, 17, 40} {
@@ -62,8 +62,8 @@ func timesAddUp(t *testing.T, all []results.Segment, want uint64) {
 	}
 }
 
-// TestTimesThatAreTooMany has a client whose times of single hosts are more
-// than a coordinator takes: then the times of all clients are joined.
+// TestTimesThatAreTooMany has a client whose times by host are larger than a coordinator accepts.
+// The times of all its hosts are then merged.
 func TestTimesThatAreTooMany(t *testing.T) {
 	t.Parallel()
 	o := Options{Verbose: true}
@@ -109,8 +109,7 @@ func TestTimesThatAreTooMany(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads anything; what it takes for a summary can be merged and
-// reported.
+// FuzzDecode decodes anything. If Decode accepts it, it can be merged and reported.
 func FuzzDecode(f *testing.F) {
 	rows := testlog.Loads()["mixed"].Rows(1)[:60]
 	s := NewSummary(Options{})

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// rows are 20 downloads of 1 MB by one thread, each a tenth of a second long.
+// rows returns 20 downloads of 1 MB by one thread, each a tenth of a second long.
 func rows() (all testlog.Log) {
 	for i := range int64(20) {
 		all = append(all, oplog.Record{
@@ -20,8 +20,8 @@ func rows() (all testlog.Log) {
 	return all
 }
 
-// The log says nothing of its window, so that is derived: it begins when the
-// thread has finished a request, and ends when the last one starts.
+// The log does not contain its window, so Analyze derives it: it begins when the thread has
+// finished a request, and ends when the last one starts.
 func ExampleAnalyze() {
 	r, err := aggregate.Analyze(rows(), aggregate.Options{})
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleAnalyze() {
 	// Output: GET: 19 of 20 requests in 1.8s (derived), 10 MB/s, p99 100 ms
 }
 
-// Two clients count on their own, and their coordinator adds up.
+// Two clients count separately, and their coordinator merges the counts.
 func ExampleSummary_Merge() {
 	all := rows()
 	a, b := aggregate.NewSummary(aggregate.Options{}), aggregate.NewSummary(aggregate.Options{})

@@ -15,11 +15,11 @@ import (
 	"warp/pkg/oplog"
 )
 
-// logRows is the size of the log that BenchmarkAnalyze makes for itself.
+// logRows is the size of the log that BenchmarkAnalyze writes.
 const logRows = 1_000_000
 
-// writeTurns writes a log as a run does: in turns of 100 ms each thread hands
-// over what it did, so that rows are in order of neither start nor end.
+// writeTurns writes a log as a run does: every 100 ms each thread hands over its rows, so that they
+// are in order of neither start nor end.
 func writeTurns(tb testing.TB, path string, rows int, ops []string, windowed bool) {
 	tb.Helper()
 	f, err := oplog.Create(path, oplog.Header{Warp: "test", Run: "run", Client: "k3Xq", Windowed: windowed})

@@ -11,8 +11,8 @@ import (
 	"warp/pkg/results"
 )
 
-// A memoryLog is a log in memory. It hands out rows in odd batches, from memory
-// that is overwritten after.
+// A memoryLog is a log in memory. It returns rows in odd batches, from memory that it overwrites
+// afterwards.
 type memoryLog struct {
 	header  oplog.Header
 	trailer oplog.Trailer
@@ -58,7 +58,7 @@ func (l *memoryLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows fu
 // latest is the last instant that is decided.
 func latest(w oplog.Window) int64 { return max(w.Start, w.Begin, w.End) }
 
-// windowed is a log of warp's own of a run with that window.
+// windowed returns one of warp's own logs of a run with that window.
 func windowed(rows []oplog.Record, w oplog.Window) *memoryLog {
 	return &memoryLog{
 		header: oplog.Header{Warp: "test", Windowed: true}, rows: rows, trailer: oplog.Trailer{End: "completed", Window: &w},
@@ -80,7 +80,7 @@ func analyzeLog(t testing.TB, log Log, o Options) *results.Report {
 	return r
 }
 
-// render is everything that a report says.
+// render returns everything in a report.
 func render(t testing.TB, r *results.Report) string {
 	t.Helper()
 	b, err := json.MarshalIndent(r, "", " ")

@@ -47,8 +47,8 @@ func (l *markedLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows fu
 
 const sec = int64(time.Second)
 
-// frozen are the requests of workers against a store that answers each in ms and
-// freezes for a while: who has begun waits until the end of it.
+// frozen returns the requests of workers to a store that answers each in ms and freezes for a
+// while. Requests in flight wait until the freeze ends.
 func frozen(workers int, until int64, freezes ...[2]int64) (rows []oplog.Record) {
 	for w := range workers {
 		for at := int64(w) * 1e5; at < until; {
@@ -70,8 +70,8 @@ func marked(rows []oplog.Record, w oplog.Window, marks ...oplog.Mark) *markedLog
 	return &markedLog{*windowed(rows, w), marks}
 }
 
-// TestMarksOfAFreeze: the recovery comes out within one second of the truth, and
-// what is before, during and after adds up.
+// TestMarksOfAFreeze checks that the recovery is within one second of the truth, and that the
+// phases before, during and after add up.
 func TestMarksOfAFreeze(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -143,8 +143,8 @@ func show(x *float64) string {
 	return fmt.Sprint(*x)
 }
 
-// TestMarksInAnOpenLoop: what was missed is sent after the freeze, so that the mean
-// over 5 s is as ever, and the recovery is at the end of the freeze all the same.
+// TestMarksInAnOpenLoop checks the recovery when the missed requests are sent after the freeze. The
+// mean over 5 s is then unchanged, but the recovery is still at the end of the freeze.
 func TestMarksInAnOpenLoop(t *testing.T) {
 	t.Parallel()
 	w := oplog.Window{Start: 100*sec - 1, Begin: 102 * sec, End: 120 * sec}
@@ -163,8 +163,8 @@ func TestMarksInAnOpenLoop(t *testing.T) {
 	}
 }
 
-// TestMarksDoNotDependOnTheOrder: a merged log is sorted by start and has its
-// marks first; the figures are the same.
+// TestMarksDoNotDependOnTheOrder checks that the figures stay the same for a merged log, which is
+// sorted by start and has its marks first.
 func TestMarksDoNotDependOnTheOrder(t *testing.T) {
 	t.Parallel()
 	w := oplog.Window{Start: 100*sec - 1, Begin: 102 * sec, End: 120 * sec}

@@ -17,7 +17,7 @@ import (
 
 func ms(n int64) int64 { return testlog.Epoch + n*int64(time.Millisecond) }
 
-// req is a GET of 1000 bytes by a thread, from and to in ms.
+// req returns a GET of 1000 bytes by a thread, from and to in ms.
 func req(thread uint32, from, to int64) oplog.Record {
 	return oplog.Record{
 		Op: "GET", Run: "r", Client: "c", Thread: thread, Endpoint: "http://h:1", Objects: 1, Bytes: 1000,
@@ -118,8 +118,8 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// TestNonsense feeds rows that no clock can make. Nothing may panic, hang,
-// become NaN (JSON would refuse it) or depend on order.
+// TestNonsense feeds rows that no clock can produce. Nothing may panic, hang, become NaN (which
+// JSON does not allow) or depend on the order.
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	times := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, testlog.Epoch, math.MaxInt64 - 1, math.MaxInt64}
@@ -253,8 +253,8 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestManyObjects: what is remembered of objects is bounded, and a sample that
-// no order changes.
+// TestManyObjects checks that memory for objects is limited, and that the sample does not depend on
+// the order.
 func TestManyObjects(t *testing.T) {
 	t.Parallel()
 	count := func(rows int, at func(i int) int) *opSummary {

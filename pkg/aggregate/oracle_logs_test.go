@@ -11,7 +11,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// TestOracle holds reports of the logs of every shape against the oracle.
+// TestOracle compares the reports of logs of every shape with the oracle.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	for name, l := range testlog.Loads() {
@@ -32,8 +32,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestOracleOfWindows does the same with hundreds of small logs that have
-// windows, or have lost them, and in which little is as it should be.
+// TestOracleOfWindows does the same with hundreds of small, irregular logs, with and without
+// windows.
 func TestOracleOfWindows(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(250) {
@@ -54,8 +54,8 @@ func TestOracleOfWindows(t *testing.T) {
 	}
 }
 
-// randomLog is one with a window, without one, of a killed run, of a script,
-// or of several runs.
+// randomLog returns a log with or without a window, of a killed run, of a script, or of several
+// runs.
 func randomLog(rng *rand.Rand) (*memoryLog, string) {
 	l := testlog.Load{
 		Ops: [][]string{{"GET"}, {"PUT"}, {"GET", "PUT", "DELETE"}}[rng.IntN(3)], Hosts: 1 + rng.IntN(2),
@@ -94,10 +94,10 @@ func randomLog(rng *rand.Rand) (*memoryLog, string) {
 	return log, kind
 }
 
-// disturbed are rows with some that start and end right where others do, hang,
-// have no answer, or were due long before. All times are even but those of
-// requests that took no time: where one of these is right at an instant of the
-// window, it depends on the order of rows what it belongs to.
+// disturbed returns rows of which some start and end at the same instants as others, hang, have no
+// answer, or were due long before. All times are even, except those of requests that took no time:
+// if one of these were exactly at an instant of the window, the order of rows would decide to which
+// side it belongs.
 func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 	for i := range rows {
 		r := &rows[i]
@@ -122,7 +122,7 @@ func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 	return rows
 }
 
-// randomWindow often begins and ends together with requests.
+// randomWindow returns a window that often begins and ends together with requests.
 func randomWindow(rng *rand.Rand, rows []oplog.Record) oplog.Window {
 	var at []int64
 	for range 3 {
@@ -140,7 +140,7 @@ func randomUnsent(rng *rand.Rand, w oplog.Window) *oplog.Unsent {
 	}
 }
 
-// mergedLog is one of several runs, each with a window of its own.
+// mergedLog returns a log of several runs with separate windows.
 func mergedLog(rng *rand.Rand, l testlog.Load, kind string) *memoryLog {
 	log := &memoryLog{}
 	for run := range max(l.Runs, 1) {

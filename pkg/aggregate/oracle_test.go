@@ -16,26 +16,25 @@ import (
 	"warp/pkg/results"
 )
 
-// This file is the analysis as docs/numbers.md writes it down ("To the last
-// digit"), with all rows in memory and no thought of speed. It shares no code
-// with the analysis that it checks.
+// This file implements the analysis as docs/numbers.md specifies it ("To the last digit"), with all
+// rows in memory and no regard for speed. It shares no code with the analysis that it checks.
 
-// An oracle is a log with all that its comments say.
+// An oracle is a log with its comments.
 type oracle struct {
 	log       *memoryLog
 	skip, dur int64
 }
 
-// An oracleGroup is a group as the page defines it.
+// An oracleGroup is a group as defined in docs/numbers.md.
 type oracleGroup struct {
 	kind   string
 	b, e   int64
-	window bool // there is one
+	window bool // it has one
 	run    string
 	ops    map[string][]oplog.Record
 }
 
-// window is the last one that a comment has.
+// window returns the window in the last comment that has one.
 func (o *oracle) window() (w oplog.Window) {
 	if n := len(o.log.windows); n > 0 {
 		w = o.log.windows[n-1]
@@ -95,7 +94,7 @@ func (o *oracle) groups() (all []*oracleGroup) {
 	return o.apart(all)
 }
 
-// windows returns the windows of all runs; false where the log has none.
+// windows returns the windows of all runs, or false if the log has none.
 func (o *oracle) windows() ([]oplog.Origin, bool) {
 	h := o.log.header
 	if len(h.Merged) == 0 {
@@ -137,7 +136,7 @@ func runOf(r *oplog.Record) string {
 	return "client " + r.Client
 }
 
-// derive is the window of rows that have none.
+// derive returns the window of rows from a log without windows.
 func derive(ops map[string][]oplog.Record) (b, e int64) {
 	first, begin, end := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	run := map[string]string{}
@@ -166,7 +165,7 @@ func derive(ops map[string][]oplog.Record) (b, e int64) {
 
 func ends(r *oplog.Record) int64 { return r.Start + int64(max(r.Duration, 0)) }
 
-// together are the operations whose times overlap within a run.
+// together returns the operations whose times overlap within a run.
 func together(rows []oplog.Record) (groups []map[string][]oplog.Record) {
 	byOp := map[string][]oplog.Record{}
 	for _, r := range rows {
@@ -218,7 +217,7 @@ func runsOf(all ...[]oplog.Record) []string {
 	return keys(names)
 }
 
-// rangeOf is from the first start to the last end; of all runs where none is named.
+// rangeOf returns the range from the first start to the last end, in all runs if run is empty.
 func rangeOf(rows []oplog.Record, run string) (first, last int64, found bool) {
 	first, last = math.MaxInt64, math.MinInt64
 	for i := range rows {
@@ -229,7 +228,7 @@ func rangeOf(rows []oplog.Record, run string) (first, last int64, found bool) {
 	return first, last, found
 }
 
-// apart reports each run by itself where too little happened at the same time.
+// apart reports each run separately if they hardly overlap.
 func (o *oracle) apart(all []*oracleGroup) (groups []*oracleGroup) {
 	few := func(g *oracleGroup) bool {
 		n := 0
@@ -269,7 +268,7 @@ func (o *oracle) apart(all []*oracleGroup) (groups []*oracleGroup) {
 	return groups
 }
 
-// place says whether a row is before the window, in it, or after it.
+// place reports whether a row is before the window, in it, or after it.
 func (g *oracleGroup) place(r *oplog.Record) int {
 	t := r.Start
 	if r.Due != 0 {
@@ -300,12 +299,12 @@ func (g *oracleGroup) inside(rows []oplog.Record) (n int) {
 	return n
 }
 
-// An oracleOp is an operation as it is reported: in the window, or whole.
+// An oracleOp is an operation as it is reported: in the window, or as a whole.
 type oracleOp struct {
 	rows    []oplog.Record
 	g       *oracleGroup // with the window of this operation
 	whole   bool
-	from    int64 // what segments count from
+	from    int64 // the start of the first segment
 	started []oplog.Record
 }
 
@@ -330,7 +329,7 @@ func (o *oracle) op(g *oracleGroup, rows []oplog.Record) *oracleOp {
 	return p
 }
 
-// shareBetween is what of an amount lies between two instants.
+// shareBetween returns the part of an amount between two instants.
 func shareBetween(r *oplog.Record, amount uint64, x, y int64) uint64 {
 	s, e := r.Start, ends(r)
 	if s == e {
@@ -344,7 +343,7 @@ func shareBetween(r *oplog.Record, amount uint64, x, y int64) uint64 {
 	return at(y) - at(x)
 }
 
-// touches says whether a successful row has a share of the window.
+// touches reports whether a successful row has a share of the window.
 func (p *oracleOp) touches(r *oplog.Record) bool {
 	if r.Err != "" {
 		return false
@@ -355,7 +354,7 @@ func (p *oracleOp) touches(r *oplog.Record) bool {
 	return r.Start < p.g.e && ends(r) > p.g.b
 }
 
-// borders are where segments begin, and the end of the last one.
+// borders returns the starts of all segments, and the end of the last one.
 func (p *oracleOp) borders(asked int64) (all []int64, length int64) {
 	if p.g.e <= p.g.b {
 		return nil, 0
@@ -393,7 +392,8 @@ func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64
 	for i := range list {
 		list[i].Start, list[i].DurationS = time.Unix(0, at[i]).UTC(), float64(at[i+1]-at[i])/1e9
 	}
-	// holding is the segment of an instant that is one's begin.
+	// holding returns the segment that contains an instant. A border belongs to the segment that
+	// begins there.
 	holding := func(t int64) int {
 		i, exact := slices.BinarySearch(at, t)
 		if !exact {
@@ -461,7 +461,7 @@ func segmentStats(t []time.Duration) *results.SegmentStats {
 	return &results.SegmentStats{Count: uint64(len(t)), P50: at(500), P90: at(900), P99: at(990), Max: at(1000)}
 }
 
-// rates cover all rows between the ends of the window.
+// rates covers all rows between the ends of the window.
 func (p *oracleOp) rates() (bytes uint64, objects float64, perS [2]float64, ended int) {
 	var units uint64
 	for i := range p.rows {
@@ -481,7 +481,7 @@ func (p *oracleOp) rates() (bytes uint64, objects float64, perS [2]float64, ende
 	return bytes, objects, perS, ended
 }
 
-// times of the successful requests that started in the window.
+// times returns the times of the successful requests that started in the window.
 func (p *oracleOp) times(of func(*oplog.Record) (time.Duration, bool)) (all []time.Duration) {
 	for i := range p.started {
 		if r := &p.started[i]; r.Err == "" {
@@ -510,7 +510,7 @@ func sinceDue(r *oplog.Record) (time.Duration, bool) {
 }
 func lagOf(r *oplog.Record) (time.Duration, bool) { return time.Duration(r.Start - r.Due), r.Due != 0 }
 
-// A checker compares figures and says where they are from.
+// A checker compares figures and reports where they differ.
 type checker struct {
 	*testing.T
 	where string
@@ -530,7 +530,7 @@ func (c checker) near(what string, got, want, relative float64) {
 	}
 }
 
-// nearestRank is the quantile straight from the definition.
+// nearestRank returns the quantile by its definition.
 func nearestRank(sorted []time.Duration, perMille int) time.Duration {
 	rank := (perMille*len(sorted) + 999) / 1000
 	return sorted[max(rank, 1)-1]
@@ -556,7 +556,7 @@ func (c checker) stats(what string, s *results.Stats, values []time.Duration) {
 	}
 }
 
-// checkOp compares what does not depend on other operations.
+// checkOp compares the figures that do not depend on other operations.
 func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	c.where += " " + op.Op
 	var errs, before, beforeErrs, late, lateErrs uint64
@@ -640,7 +640,7 @@ func (c checker) segment(what string, got, want results.Segment) {
 	}
 }
 
-// slowest compares durations only where several requests took equally long.
+// slowest compares only durations if several requests took equally long.
 func (c checker) slowest(got []results.SlowRequest, started []oplog.Record) {
 	rows := slices.Clone(started)
 	slices.SortStableFunc(rows, func(a, b oplog.Record) int { return cmp.Compare(ends(&b)-b.Start, ends(&a)-a.Start) })
@@ -659,8 +659,8 @@ func (c checker) slowest(got []results.SlowRequest, started []oplog.Record) {
 	}
 }
 
-// heatMap counts again what took how long in each segment. A histogram may put
-// a time that is within 0.4 % of a bound on the other side of it.
+// heatMap counts the durations in each segment again. A histogram may put a time within 0.4 % of a
+// bound on the other side of it.
 func (c checker) heatMap(m *results.HeatMap, p *oracleOp, dur int64) {
 	at, _ := p.borders(dur)
 	if m == nil {
@@ -725,7 +725,7 @@ func (c checker) extremes(e *results.Extremes, all []results.Segment, length flo
 		[3]float64{full[0], full[(len(full)-1)/2], full[len(full)-1]})
 }
 
-// checkGroup compares a group, and its operations.
+// checkGroup compares a group and its operations.
 func (c checker) checkGroup(r *results.Report, index int, g *oracleGroup, o *oracle) {
 	gr := &r.Groups[index]
 	var started, due, ended, errs int
@@ -774,7 +774,7 @@ func (c checker) checkGroup(r *results.Report, index int, g *oracleGroup, o *ora
 	}
 }
 
-// unsent are the waits that the trailer knows of requests that were due in the window.
+// unsent returns the waits in the trailer of requests that were due in the window.
 func (o *oracle) unsent(begin, end time.Time) (waits []time.Duration) {
 	for _, t := range append([]*oplog.Trailer{&o.log.trailer}, o.log.trailer.Merged...) {
 		if t == nil || t.UnsentWaits == nil {
@@ -791,7 +791,7 @@ func (o *oracle) unsent(begin, end time.Time) (waits []time.Duration) {
 	return waits
 }
 
-// check holds a report against the page.
+// check compares a report with the definition.
 func (o *oracle) check(t *testing.T, r *results.Report, where string) {
 	t.Helper()
 	groups := o.groups()
@@ -811,7 +811,7 @@ func (o *oracle) check(t *testing.T, r *results.Report, where string) {
 	}
 }
 
-// reported says whether that is the group's report.
+// reported reports whether g is the group of the report.
 func (g *oracleGroup) reported(r *results.Report, index int) bool {
 	names := slices.Clone(r.Groups[index].Operations)
 	sort.Strings(names)

@@ -6,7 +6,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// phaseHists are the times of each phase.
+// phaseHists contains the times of each phase.
 type phaseHists [len(oplog.PhaseNames)]stats.Histogram
 
 // exchanges counts the phases that make up the latency of a request.

@@ -11,8 +11,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// TestPhases: the phases of connections are those of all the run, the others
-// those of requests inside the window; each row counts at its host and in the sum.
+// TestPhases checks that the phases of connections cover the whole run, and the others only
+// requests inside the window. Each row counts at its host and in the sum.
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	rows := testlog.Load{Ops: []string{"GET"}, Threads: 3, Hosts: 2, Length: 4 * time.Second, Latency: 5 * time.Millisecond, Failures: .1}.Rows(3)
@@ -25,7 +25,7 @@ func TestPhases(t *testing.T) {
 		switch r := &rows[i]; {
 		case i%5 == 0:
 			r.Phases = &oplog.Phases{0, 0, 0, 1000, 3000, 2000}
-		case i%50 == 1 || r.Start == first: // the first one lies outside of the window
+		case i%50 == 1 || r.Start == first: // the first one is outside the window
 			r.Phases = &oplog.Phases{0, 7000}
 			connected++
 			if r.Err != "" {

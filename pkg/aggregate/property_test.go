@@ -48,7 +48,7 @@ func pieces(rows []oplog.Record, n int, rule func(i int, r *oplog.Record) int) [
 	return parts
 }
 
-// windowOf is a window in the middle of the rows.
+// windowOf returns a window in the middle of the rows.
 func windowOf(rows []oplog.Record) oplog.Window {
 	first, last := rows[0].Start, rows[0].End()
 	for i := range rows {
@@ -58,8 +58,8 @@ func windowOf(rows []oplog.Record) oplog.Window {
 	return oplog.Window{Start: first + length/20, Begin: first + length/6, End: last - length/5, Cold: 1}
 }
 
-// merged counts the parts on their own and joins them in the given order. On
-// the way each part is encoded.
+// merged counts the parts separately and merges them in the given order, after encoding and
+// decoding each.
 func merged(t *testing.T, parts [][]oplog.Record, w oplog.Window, order []int, nested bool) string {
 	t.Helper()
 	o := Options{Verbose: true}
@@ -86,7 +86,7 @@ func merged(t *testing.T, parts [][]oplog.Record, w oplog.Window, order []int, n
 	return render(t, r)
 }
 
-// count makes a summary of rows in any order.
+// count returns a summary of rows in any order.
 func count(t *testing.T, rows []oplog.Record, w oplog.Window, o Options) *Summary {
 	t.Helper()
 	s := NewSummary(o)
@@ -97,7 +97,7 @@ func count(t *testing.T, rows []oplog.Record, w oplog.Window, o Options) *Summar
 	return s
 }
 
-// travelled is the summary as a coordinator decodes it.
+// travelled returns the summary as a coordinator decodes it.
 func travelled(t *testing.T, s *Summary, o Options) *Summary {
 	t.Helper()
 	b, err := s.Encode()
@@ -149,8 +149,8 @@ func TestMergeRefusesOtherWindows(t *testing.T) {
 	}
 }
 
-// TestOnePass holds a log that is read once against rows that arrive in any
-// order after all is decided.
+// TestOnePass compares a log that is read once with rows that arrive in any order after everything
+// is decided.
 func TestOnePass(t *testing.T) {
 	t.Parallel()
 	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
@@ -205,10 +205,10 @@ func segmentsAddUp(t *testing.T, op *results.Operation) {
 	}
 }
 
-// TestNothingStaysBehind looks for fields that encoding would leave out.
+// TestNothingStaysBehind checks that encoding omits no field.
 func TestNothingStaysBehind(t *testing.T) {
 	t.Parallel()
-	local := map[string]bool{ // found again from the rest, or of no use at the coordinator
+	local := map[string]bool{ // derived from the other fields, or useless at the coordinator
 		"group.window": true, "group.basis": true, "group.runs": true, "group.lastOp": true, "group.lastClient": true, "groupClient.run": true,
 		"hostTotals.unwanted": true, "Series.cur": true, "Series.curLo": true, "Series.curHi": true,
 	}
@@ -265,7 +265,7 @@ func TestCompareWithItself(t *testing.T) {
 	})
 }
 
-// zeroDiffs looks through all of a comparison for a diff or percent not zero.
+// zeroDiffs checks that every diff and percent in a comparison is zero.
 func zeroDiffs(t *testing.T, js []byte) {
 	t.Helper()
 	var doc any

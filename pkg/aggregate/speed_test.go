@@ -8,8 +8,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// mixedRows are what a fast mixed run writes: several operations, hosts and
-// clients take turns.
+// mixedRows returns rows as a fast mixed run writes them: operations, hosts and clients alternate.
 func mixedRows() []oplog.Record {
 	l := testlog.Load{
 		Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Clients: 2, Threads: 16, Hosts: 4,
@@ -50,9 +49,8 @@ func BenchmarkSummaryAdd(b *testing.B) {
 	b.Run("mixed", func(b *testing.B) { bench(b, mixed, summaryOf(mixed).Add) })
 }
 
-// TestSteadyStateAllocatesNothing allows a summary an allocation for thousands
-// of rows: histograms of segments grow with their buckets, and rows that come again
-// are the slowest again.
+// TestSteadyStateAllocatesNothing allows one allocation per thousands of rows: the histograms of
+// segments grow with their buckets, and repeated rows are the slowest again.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	rows := mixedRows()
 	var survey survey

@@ -38,7 +38,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// The parts of a log, counted on their own, make the same report.
+// The parts of a log, counted separately, make the same report.
 func TestStatementsMerge(t *testing.T) {
 	t.Parallel()
 	rows, _ := testlog.Script(1)

@@ -16,7 +16,7 @@ import (
 	"warp/pkg/results"
 )
 
-// dataDir holds logs that another implementation wrote, beside the repository.
+// dataDir contains logs of another implementation, next to the repository.
 const dataDir = "../../../shared/data"
 
 // A fileLog reads a log from its start each time.
@@ -50,7 +50,7 @@ func (l *fileLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func
 	return r.Trailer(), errors.Join(err, failed)
 }
 
-// TestTruth compares with figures that were computed straight from the rows.
+// TestTruth compares the figures with those computed directly from the rows.
 func TestTruth(t *testing.T) {
 	t.Parallel()
 	truth, err := os.ReadFile(filepath.Join(dataDir, "TRUTH.md"))

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/results"
 )
 
-// Assertions writes the results of assertions alone.
+// Assertions writes only the results of assertions.
 func Assertions(w io.Writer, all []results.Assertion, o TextOptions) error {
 	p := &printer{o: o}
 	p.assertions(all)

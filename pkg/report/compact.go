@@ -18,17 +18,17 @@ import (
 	"warp/pkg/results"
 )
 
-// CompactOptions say how a report at a glance is rendered.
+// CompactOptions are the options of a compact report.
 type CompactOptions struct {
 	Color    bool           // emphasis with terminal sequences
 	Width    int            // columns; 0 = 80
-	Location *time.Location // of times of day; nil = UTC
-	Log      string         // name of the op log; "" = there is none
+	Location *time.Location // for times of day; nil = UTC
+	Log      string         // name of the op log; "" = none
 }
 
-// Compact renders the report for a terminal: a line of what ran where, a line
-// for each operation, the throughput over time, and the warnings. No line but
-// a warning is longer than the terminal is wide.
+// Compact renders the report for a terminal: one line about the run, one line for each operation,
+// the throughput over time, and the warnings. Only warnings may be longer than the terminal is
+// wide.
 func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 	if o.Width <= 0 {
 		o.Width = 80
@@ -89,7 +89,7 @@ func (p *compactPrinter) results() {
 	}
 }
 
-// fitted prints what fits of the parts into a line; those at the front count most.
+// fitted prints as many of the parts as fit into a line. It drops those at the end first.
 func (p *compactPrinter) fitted(parts ...string) {
 	line := ""
 	for _, s := range parts {
@@ -115,7 +115,8 @@ func (p *compactPrinter) operations(group int) (ops []*results.Operation) {
 	return ops
 }
 
-// preparation is one line for each operation: it is not what was measured.
+// preparation prints one line for each operation of the preparation, because it is not what was
+// measured.
 func (p *compactPrinter) preparation(group int) {
 	for _, op := range p.operations(group) {
 		p.fitted("prepared: "+op.Op+" "+human.Grouped(op.Requests)+" requests", errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
@@ -147,7 +148,7 @@ func (p *compactPrinter) group(group int) {
 	}
 }
 
-// heading says what ran where.
+// heading prints what ran and where.
 func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operation) {
 	first := ops[0]
 	name := first.Op
@@ -168,7 +169,7 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 	if g.Clients > 1 {
 		clients = human.Plural(g.Clients, "client")
 	}
-	// The second of each pair is when it is left out: the highest goes first.
+	// The second value of each pair is the order of omission: the highest goes first.
 	p.fit([]part{{name, 0}, {sizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
 		{human.Grouped(g.Requests) + " " + human.Choose(g.Requests, "request", "requests"), 1}, {errorCount(g.Errors), 0}})
 }
@@ -192,7 +193,7 @@ func bareHost(name string) string {
 
 func errorCount(n uint64) string { return human.Grouped(n) + " " + human.Choose(n, "error", "errors") }
 
-// sizeOf is the payload of a request, where the operations that have one agree.
+// sizeOf returns the payload size of a request if all operations with payload agree.
 func sizeOf(ops []*results.Operation) string {
 	size := results.SizeRange{}
 	for _, op := range ops {
@@ -222,7 +223,7 @@ func latency(of func(s *results.Stats) float64) func(*results.Operation) string 
 	}
 }
 
-// table has a line for each operation, and as many columns as fit.
+// table prints a line for each operation, with as many columns as fit.
 func (p *compactPrinter) table(ops []*results.Operation) {
 	for _, line := range columns.Fit(operationColumns(ops), p.width, func(row int, title, cell string) string {
 		if title == "errors" && ops[row].Errors > 0 {
@@ -243,7 +244,7 @@ func operationColumns(ops []*results.Operation) []columns.Column {
 	var all []columns.Column
 	for _, c := range []struct {
 		title string
-		drop  int // those with the highest number are left out first
+		drop  int // the highest is omitted first
 		cell  func(op *results.Operation) string
 	}{
 		{"", 0, func(op *results.Operation) string { return op.Op }},
@@ -294,7 +295,7 @@ func ttfb(of func(s *results.Stats) float64) func(*results.Operation) string {
 	}
 }
 
-// errors counts what failed by its code, the most frequent first.
+// errors counts failures by code, the most frequent first.
 func (p *compactPrinter) errors(op *results.Operation) {
 	if len(op.ErrorsByCode) == 0 {
 		return
@@ -308,7 +309,7 @@ func (p *compactPrinter) errors(op *results.Operation) {
 	p.line("%s", p.cut(op.Op+" errors: "+strings.Join(codes, ", ")))
 }
 
-// openLoop compares what was due with what was done.
+// openLoop compares the requests that were due with those that were sent.
 func (p *compactPrinter) openLoop(g *results.GroupReport) {
 	s := g.Response
 	if s == nil {
@@ -321,7 +322,7 @@ func (p *compactPrinter) openLoop(g *results.GroupReport) {
 	}
 }
 
-// lowerBound marks a figure that requests that were never sent make a lower bound.
+// lowerBound marks a figure that is a lower bound because of requests that were never sent.
 func lowerBound(s *results.Stats, ms float64) string {
 	if s.Unsent > 0 && ms >= s.UnsentMin {
 		return "> " + human.Millis(ms)
@@ -329,8 +330,8 @@ func lowerBound(s *results.Stats, ms float64) string {
 	return human.Millis(ms)
 }
 
-// overTime draws the throughput of the segments. Where there are more than
-// columns, one shows the slowest of its segments: a stall must not disappear.
+// overTime draws the throughput of the segments. If there are more segments than columns, a column
+// shows the slowest of its segments, so that a stall does not disappear.
 func (p *compactPrinter) overTime(op *results.Operation) {
 	x := op.Throughput
 	if x == nil || len(op.Segments) < 2 {
@@ -350,7 +351,7 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 		per = human.Seconds(op.SegmentS)
 	}
 	line := fmt.Sprintf("per %s  %s ", per, op.Op)
-	switch { // a segment is not shown twice
+	switch { // do not show a segment twice
 	case x.Segments > 2:
 		line += fmt.Sprintf("min %s median %s max %s %s  ", show(&x.Slowest), show(&x.Median), show(&x.Fastest), name)
 	case x.Segments == 2:
@@ -368,7 +369,7 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 	p.line("  %s", human.Sparkline(values, min(p.width-2, 60)))
 }
 
-// client says how busy the machines were that made the load, and where the log is.
+// client prints how busy the clients' machines were, and where the log is.
 func (p *compactPrinter) client(log string) {
 	parts := p.clientParts()
 	if log == "" {
@@ -392,7 +393,7 @@ func (p *compactPrinter) client(log string) {
 	p.line("%s", p.shortened(log))
 }
 
-// shortened leaves out the middle of a line that is too long.
+// shortened omits the middle of a line that is too long.
 func (p *compactPrinter) shortened(line string) string {
 	r := []rune(line)
 	if len(r) <= p.width {

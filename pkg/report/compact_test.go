@@ -34,7 +34,7 @@ func TestCompactGolden(t *testing.T) {
 	})
 }
 
-// No line is wider than the terminal, whatever was measured and however narrow that is.
+// No line is wider than the terminal, however narrow it is.
 func TestCompactFits(t *testing.T) {
 	t.Parallel()
 	for name, l := range testlog.Loads() {

@@ -12,8 +12,8 @@ import (
 	"warp/pkg/diff"
 )
 
-// CompactComparison renders the comparison of two runs for a terminal: a line
-// for each operation, which has the changes.
+// CompactComparison renders the comparison of two runs for a terminal, with one line of changes for
+// each operation.
 func CompactComparison(w io.Writer, c diff.Comparison, o CompactOptions) error {
 	if o.Width <= 0 {
 		o.Width = 80
@@ -53,8 +53,8 @@ func CompactComparison(w io.Writer, c diff.Comparison, o CompactOptions) error {
 	return err
 }
 
-// changeColumns are the errors and the throughput of both sides, and by how much
-// the rest has changed.
+// changeColumns are the errors and the throughput of both sides, and the changes of the other
+// figures.
 func changeColumns(ops []diff.OpChange) []columns.Column {
 	fastest := 0.0
 	for i := range ops {

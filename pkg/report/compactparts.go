@@ -12,18 +12,18 @@ import (
 	"warp/pkg/results"
 )
 
-// A share is what one host or one client did of all operations.
+// A share is the part of one host or one client in all operations.
 type share struct {
 	name, run        string
 	requests, errors uint64
 	count            uint64 // successful requests
 	bytesPerS, objs  float64
-	busy             float64 // how long these took, added up, in ms
+	busy             float64 // sum of their durations, in ms
 }
 
 func (s *share) mean() float64 { return exact.Ratio(s.busy, float64(s.count)) }
 
-// worst names the worst of several clients and of several hosts.
+// worst names the worst client and the worst host if there are several.
 func (p *compactPrinter) worst(ops []*results.Operation) {
 	p.worstOf("client", shares(ops, func(op *results.Operation) []results.Part { return op.ByClient }))
 	p.worstOf("host", shares(ops, func(op *results.Operation) []results.Part { return op.Hosts }))
@@ -48,8 +48,8 @@ func shares(ops []*results.Operation, of func(*results.Operation) []results.Part
 	return all
 }
 
-// worstOf names the part with the highest share of errors, or without errors the
-// one whose requests took longest.
+// worstOf returns the part with the highest share of errors, or without errors the part whose
+// requests took the longest.
 func (p *compactPrinter) worstOf(noun string, all []share) {
 	if len(all) < 2 {
 		return
@@ -84,7 +84,7 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}})
 }
 
-// histogramRows is how many lines a histogram has at most.
+// histogramRows is the max number of lines of a histogram.
 const histogramRows = 8
 
 // histogram shows how many requests took how long.
@@ -107,7 +107,7 @@ func (p *compactPrinter) histogram(op *results.Operation) {
 	for counts[last-1] == 0 {
 		last--
 	}
-	each := (last - first + histogramRows - 1) / histogramRows // buckets to a line
+	each := (last - first + histogramRows - 1) / histogramRows // buckets per line
 	var names, numbers []string
 	var values []float64
 	for i := first; i < last; i += each {
@@ -122,7 +122,7 @@ func (p *compactPrinter) histogram(op *results.Operation) {
 	p.bars("latency", names, numbers, values)
 }
 
-// percentOf never shows something as nothing.
+// percentOf never rounds to 0 unless the value is 0.
 func percentOf(n, total uint64) string {
 	share := 100 * exact.Ratio(float64(n), float64(total))
 	if n > 0 && share < 0.01 {
@@ -131,7 +131,7 @@ func percentOf(n, total uint64) string {
 	return fmt.Sprintf("%.2f%%", share)
 }
 
-// bars draws values beside their names, each with its number.
+// bars draws values as bars, with their names and numbers.
 func (p *compactPrinter) bars(title string, names, numbers []string, values []float64) {
 	widest := 0
 	for _, name := range names {

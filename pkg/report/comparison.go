@@ -97,7 +97,7 @@ func latencyChanges(s *diff.StatsChange) string {
 		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
 }
 
-// values adds to the changes what they are changes of.
+// values adds the absolute values to the changes.
 func (p *printer) values(s *diff.StatsChange) {
 	if !p.o.Verbose {
 		return
@@ -115,7 +115,7 @@ func (p *printer) values(s *diff.StatsChange) {
 	}
 }
 
-// differs shows a figure only where it reads differently.
+// differs shows a change only if the rendered values differ.
 func (p *printer) differs(name string, c diff.Change, format func(float64) string) {
 	if b, a := format(c.Before), format(c.After); b != a {
 		p.line("%s: %s -> %s", name, b, a)
@@ -133,7 +133,7 @@ func (p *printer) rate(name string, c *diff.RateChange, hasBytes bool) {
 	p.line("* %s: %s", name, s)
 }
 
-// rateDiff is in MiB/s, except where that would round to nothing.
+// rateDiff is in MiB/s, unless that would round to 0.
 func rateDiff(d float64) string {
 	if d == 0 || d >= human.MiB/10 || d <= -human.MiB/10 {
 		return fmt.Sprintf("%+.1f MiB/s", d/human.MiB)
@@ -141,7 +141,7 @@ func rateDiff(d float64) string {
 	return fmt.Sprintf("%+.1f KiB/s", d/1024)
 }
 
-// percent is "new" where there was nothing before.
+// percent is "new" if the value before was 0.
 func percent(c diff.Change, decimals int) string {
 	if c.Percent == nil {
 		return "new"
@@ -152,7 +152,7 @@ func percent(c diff.Change, decimals int) string {
 func msChange(c diff.Change) string {
 	sign := "+"
 	if c.Diff < 0 {
-		sign = "" // it brings its own
+		sign = "" // it has one
 	}
 	return fmt.Sprintf("%s%s (%s)", sign, human.Millis(c.Diff), percent(c, 0))
 }

@@ -13,18 +13,17 @@ import (
 	"warp/pkg/results"
 )
 
-// csvColumns are the columns of the time series that scripts read already.
+// csvColumns are the columns of the time series that existing scripts read.
 const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops\tpartial_ops\tops_started\tops_ended\terrors\t" +
 	"mb_per_sec\tops_ended_per_sec\tobjs_per_sec\tstart_time\tend_time"
 
-// csvTimes are the columns that follow all others.
+// csvTimes are the additional columns after them.
 const csvTimes = "\tp50_ms\tp90_ms\tp99_ms\tmax_ms\terror_rate"
 
-// CSV renders the segments as a tab-separated time series. Each segment
-// of an operation is one row about all hosts together, whose host column names
-// the host if there is only one and is empty otherwise; adding up rows never
-// counts a request twice. (Segments by host are in the JSON.) A script's have a column
-// with the statement as in the op log. Latencies and the error rate come last.
+// CSV renders the segments as a tab-separated time series. Each row is one segment of an operation,
+// for all hosts together, so that adding up rows never counts a request twice. The host column
+// contains the host if there is only one. (The JSON has the segments by host.) For a script there
+// is a column with the statement, as in the op log. Latencies and the error rate come last.
 func CSV(w io.Writer, r *results.Report) error {
 	b := bufio.NewWriter(w)
 	columns, statements := csvColumns, scripted(r)
@@ -55,8 +54,7 @@ func CSV(w io.Writer, r *results.Report) error {
 	return b.Flush()
 }
 
-// segmentTimes are the cells of csvTimes. They are empty where there is nothing
-// that they could be about.
+// segmentTimes returns the cells of csvTimes. They are empty without requests.
 func segmentTimes(s *results.Segment) string {
 	times, rate := "\t\t\t\t", ""
 	if d := s.Duration; d != nil {

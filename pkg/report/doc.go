@@ -1,3 +1,3 @@
-// Package report renders what [warp/pkg/aggregate] has computed: as text for
-// people, as JSON, and as CSV. It computes no figure of its own.
+// Package report renders the results of [warp/pkg/aggregate] as text for people, as JSON, and as
+// CSV. It computes no figures.
 package report

@@ -62,7 +62,7 @@ func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *results.Re
 	return r
 }
 
-// described is a report with all that a log's comments can say.
+// described returns a report with all metadata that a log's comments can contain.
 func described(t *testing.T, l testlog.Load, seed uint64, o aggregate.Options) *results.Report {
 	t.Helper()
 	r := analyze(t, l.Rows(seed), o)
@@ -154,7 +154,7 @@ func TestStatementGolden(t *testing.T) {
 	})
 }
 
-// Nothing changes from a report to itself.
+// A report compared with itself has no changes.
 func TestCompareWithItself(t *testing.T) {
 	t.Parallel()
 	for name, l := range testlog.Loads() {

@@ -22,9 +22,9 @@ func writeJSON(w io.Writer, v any) error {
 	return indent(w, b.Bytes())
 }
 
-// indent writes a document as json.Indent does, by two spaces, except that an
-// array of numbers stays on its line: a heat map has thousands of them. It needs
-// no memory for the result, which is several times as large.
+// indent writes a document as json.Indent does, with two spaces, but keeps an array of numbers on
+// one line: a heat map has thousands of them. It needs no memory for the result, which is several
+// times as large.
 func indent(w io.Writer, doc []byte) error {
 	b := bufio.NewWriter(w)
 	depth := 0
@@ -37,7 +37,7 @@ func indent(w io.Writer, doc []byte) error {
 	for i := 0; i < len(doc); i++ {
 		c := doc[i]
 		switch c {
-		case '\n': // the end of the document
+		case '\n': // end of the document
 		case '"':
 			end := i + stringEnd(doc[i:])
 			_, _ = b.Write(doc[i:end])
@@ -68,7 +68,7 @@ func indent(w io.Writer, doc []byte) error {
 	return b.Flush()
 }
 
-// stringEnd is how long the string is that doc begins with, quotes included.
+// stringEnd returns the length of the string at the start of doc, including its quotes.
 func stringEnd(doc []byte) int {
 	for i := 1; i < len(doc); i++ {
 		switch doc[i] {
@@ -81,8 +81,8 @@ func stringEnd(doc []byte) int {
 	return len(doc)
 }
 
-// flat is how long the object or array is that doc begins with, if it is empty
-// or an array of numbers, and 0 otherwise.
+// flat returns the length of the object or array at the start of doc if it is empty or an array of
+// numbers, and 0 otherwise.
 func flat(doc []byte) int {
 	if doc[0] == '{' {
 		if doc[1] == '}' {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIndent holds indent against encoding/json's, which puts each number of an
-// array on a line.
+// TestIndent compares indent with json.Indent, which puts each number of an array on a separate
+// line.
 func TestIndent(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/results"
 )
 
-// recovery says in words when the throughput was back after a mark.
+// recovery says in words when the throughput recovered after a mark.
 func recovery(m *results.MarkReport, r *results.Report) string {
 	switch {
 	case m.LongestGapS == nil:
@@ -30,7 +30,7 @@ func recovery(m *results.MarkReport, r *results.Report) string {
 	return "not recovered within the window"
 }
 
-// gap says in words how long no request succeeded.
+// gap says in words for how long no request succeeded.
 func gap(m *results.MarkReport) string {
 	if m.LongestGapS == nil {
 		return ""
@@ -53,7 +53,7 @@ func phasesOf(m *results.MarkReport) (all []markPhase) {
 	return all
 }
 
-// p99 is the latency of a phase, in which there may be none.
+// p99 returns the latency of a phase, if there is one.
 func (p markPhase) p99() string {
 	if p.P99 == nil {
 		return "-"
@@ -75,7 +75,7 @@ func movesBytes(marks []results.MarkReport) bool {
 	return false
 }
 
-// marks says how the run went before and after what was done to the store.
+// marks prints the figures before and after each mark.
 func (p *printer) marks(r *results.Report) {
 	if len(r.Marks) == 0 {
 		return
@@ -95,7 +95,7 @@ func (p *printer) marks(r *results.Report) {
 	}
 }
 
-// alarm makes what has not recovered red.
+// alarm colors what has not recovered red.
 func (p *printer) alarm(m *results.MarkReport, text string) string {
 	if m.RecoveryS == nil && m.LongestGapS != nil {
 		return p.paint(text, color.FgRed)
@@ -103,7 +103,7 @@ func (p *printer) alarm(m *results.MarkReport, text string) string {
 	return text
 }
 
-// marks is a line for each mark and one for each phase.
+// marks prints a line for each mark and one for each phase.
 func (p *compactPrinter) marks() {
 	hasBytes := movesBytes(p.report.Marks)
 	for i := range p.report.Marks {

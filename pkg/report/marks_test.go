@@ -8,7 +8,7 @@ import (
 	"warp/pkg/results"
 )
 
-// marked is a report with a mark of each kind.
+// marked returns a report with a mark of each kind.
 func marked() *results.Report {
 	number := func(x float64) *float64 { return &x }
 	phase := func(s, objects float64, errors uint64, p99 *float64) *results.MarkPhase {

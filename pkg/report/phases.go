@@ -11,7 +11,7 @@ func phaseList(h *results.Phases) [len(oplog.PhaseNames)]*results.Stats {
 	return [...]*results.Stats{h.DNS, h.Connect, h.TLS, h.Send, h.Wait, h.Receive}
 }
 
-// phases shows how the times of requests come about, by host where there are several.
+// phases shows how the times of requests add up, by host if there are several.
 func (p *printer) phases(op *results.Operation) {
 	if op.HTTPPhases == nil {
 		return

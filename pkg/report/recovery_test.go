@@ -8,7 +8,7 @@ import (
 	"warp/pkg/results"
 )
 
-// A mark near the end says that its recovery is unknown, not that there was none.
+// If a mark is near the end, the report says that its recovery is unknown, not that there was none.
 func TestRecoveryNearTheEnd(t *testing.T) {
 	t.Parallel()
 	start, gap := time.Unix(1_700_000_000, 0), .1

@@ -24,7 +24,7 @@ func (p *printer) statement(s oplog.Statement, text string) {
 	p.line("%s", p.bold(line))
 }
 
-// scripted says whether the report is about statements of a script.
+// scripted reports whether the report is about the statements of a script.
 func scripted(r *results.Report) bool {
 	return slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Statement > 0 })
 }

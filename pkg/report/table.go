@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A table has columns as wide as their cells. Those after the first number are
+// A table has columns as wide as their widest cell. Columns after the first one with numbers are
 // aligned to the right.
 type table struct {
 	rows  [][]string
@@ -38,8 +38,8 @@ func (t *table) width() int {
 	return max(0, sum-len(columnGap))
 }
 
-// lines are the rows. paint may color a cell once it has its width; columns
-// that are empty in all rows are left out.
+// lines renders the rows. paint may color a cell after it is padded. Columns that are empty in all
+// rows are omitted.
 func (t *table) lines(paint func(row, column int, cell string) string) (all []string) {
 	widths := t.widths()
 	for y, r := range t.rows {
@@ -60,9 +60,8 @@ func (t *table) lines(paint func(row, column int, cell string) string) (all []st
 	return all
 }
 
-// wrap breaks a paragraph at blanks, into lines of at most width characters
-// where its words allow it. It goes on a line that has so many already; lines
-// after the first begin with indent.
+// wrap breaks a paragraph at blanks into lines of at most width characters, if its words allow it.
+// The first line continues after the given number of characters; the others begin with indent.
 func wrap(text string, before, width int, indent string) string {
 	var b strings.Builder
 	at := before

@@ -15,18 +15,18 @@ import (
 	"warp/pkg/results"
 )
 
-// TextOptions say how a report is rendered for people.
+// TextOptions are the options of a text report.
 type TextOptions struct {
 	Color    bool           // emphasis with terminal sequences
-	Location *time.Location // of times of day; nil = UTC
-	Width    int            // of tables, in characters; 0 = unknown
-	Verbose  bool           // all details; those that need memory must have been asked for in Options too
+	Location *time.Location // for times of day; nil = UTC
+	Width    int            // width of tables, in characters; 0 = unknown
+	Verbose  bool           // all details; aggregate.Options has to ask for those that need memory
 }
 
 const separator = "----------------------------------------"
 
-// printer renders into memory, so that a slow or broken writer gets the whole
-// text or an error, and lines need no error handling.
+// A printer renders into memory, so that a slow or broken writer gets the whole text or an error,
+// and lines need no error handling.
 type printer struct {
 	bytes.Buffer
 	o TextOptions
@@ -45,7 +45,7 @@ func (p *printer) paint(s string, attributes ...color.Attribute) string {
 
 func (p *printer) bold(s string) string { return p.paint(s, color.Bold) }
 
-// clock shows a time of day; a newcomer's report has no use for dates.
+// clock shows a time of day. The date does not matter in a fresh report.
 func (p *printer) clock(t time.Time) string {
 	loc := p.o.Location
 	if loc == nil {
@@ -111,13 +111,12 @@ func (p *printer) group(r *results.Report, group int) {
 	}
 }
 
-// window says what time averages are about.
+// window says which time averages are about.
 func (p *printer) window(seconds float64, start time.Time) string {
 	return fmt.Sprintf("(%.3fs, starting %s)", seconds, p.clock(start))
 }
 
-// average is the throughput over the window. Where there is none, a zero would
-// be a lie.
+// average shows the throughput over the window. If it is unknown, 0 would be wrong.
 func (p *printer) average(op *results.Operation) string {
 	if op.WindowS == 0 {
 		return "unknown, because there is no time to measure in"
@@ -177,7 +176,7 @@ func (p *printer) heading(op *results.Operation, run string) string {
 	return s
 }
 
-// schedule compares what an open loop wanted with what came of it.
+// schedule compares the requests that were due in an open loop with those that were sent.
 func (p *printer) schedule(bullet string, r *results.GroupReport) {
 	if r.OfferedPerS == 0 {
 		return
@@ -189,7 +188,7 @@ func (p *printer) schedule(bullet string, r *results.GroupReport) {
 	p.line("%s%s", bullet, line)
 }
 
-// outside counts what is not in the figures of the window.
+// outside counts requests outside the window.
 func (p *printer) outside(op *results.Operation) {
 	if op.WindowBasis == results.Whole {
 		return
@@ -268,7 +267,7 @@ func averages(s *results.AveragedStats) string {
 		human.Millis(s.Mean), known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 }
 
-// unanswered is about the requests that percentiles cannot show.
+// unanswered reports the requests that percentiles cannot show.
 func (p *printer) unanswered(op *results.Operation) {
 	if u := op.Unanswered; u != nil {
 		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, human.Millis(u.ShortestMS))
@@ -281,8 +280,7 @@ func latencies(s *results.Stats) string {
 		human.Millis(s.Min), reached(s, s.Max), human.Millis(s.StdDev))
 }
 
-// reached marks a figure as a lower bound where requests that were never sent
-// may be above it.
+// reached marks a figure as a lower bound if requests that were never sent may be above it.
 func reached(s *results.Stats, ms float64) string {
 	return bound(ms, s.Unsent > 0 && ms >= s.UnsentMin)
 }
@@ -348,7 +346,7 @@ func partName(h *results.Part) string {
 	return h.Name
 }
 
-// byPart shows throughput by host or by client, where there are several.
+// byPart shows throughput by host or by client if there are several.
 func (p *printer) byPart(kind string, parts []results.Part, op *results.Operation) {
 	if len(parts) < 2 {
 		return
@@ -384,7 +382,7 @@ func segmentsOf(t *results.Extremes) []namedSegment {
 	return []namedSegment{{"Fastest", &t.Fastest}, {"50% Median", &t.Median}, {"Slowest", &t.Slowest}}
 }
 
-// segmentLength is the length of those that Extremes chose from.
+// segmentLength returns the length of the segments that Extremes chose from.
 func segmentLength(op *results.Operation) string {
 	if d := op.Throughput.Fastest.DurationS; d < op.SegmentS {
 		return human.Millis(d * 1e3)
@@ -417,7 +415,7 @@ func (p *printer) errors(op *results.Operation) {
 		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
 	if op.WindowBasis == results.Whole {
-		return // these are among them
+		return // they are among the errors
 	}
 	for _, o := range []struct {
 		when string
@@ -444,7 +442,7 @@ func (p *printer) errorCodes(first []results.FirstError, counts map[string]uint6
 	}
 }
 
-// load says what the run cost the machine that made it.
+// load shows the cost of the run on the clients' machines.
 func (p *printer) load(r *results.Report) {
 	l := r.ClientLoad
 	if l == nil {

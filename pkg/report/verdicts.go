@@ -16,14 +16,14 @@ import (
 	"warp/pkg/results"
 )
 
-// defaultWidth is taken where the width of what is written to is unknown.
+// defaultWidth is used if the width of the output is unknown.
 const defaultWidth = 100
 
-// TwoRuns is what has to be said of a comparison of single runs.
+// TwoRuns is the warning about comparisons of single runs.
 const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
-// changes is the table of what changed between two single runs.
+// changes is the table of the changes between two single runs.
 func (p *printer) changes(ops []diff.OpChange) {
 	if len(ops) == 0 {
 		return
@@ -52,7 +52,7 @@ func (p *printer) changes(ops []diff.OpChange) {
 	p.line("%s", wrap(TwoRuns, 0, p.width(), ""))
 }
 
-// width returns the columns that a line may fill.
+// width returns the number of columns for a line.
 func (p *printer) width() int {
 	if p.o.Width <= 0 {
 		return defaultWidth
@@ -60,8 +60,7 @@ func (p *printer) width() int {
 	return p.o.Width
 }
 
-// MetricText shows a metric in the unit that fits the largest of the values
-// that are compared.
+// MetricText shows a metric in the unit that fits the largest of the compared values.
 func MetricText(u results.Unit, x, largest float64) string {
 	switch u {
 	case results.BytesPerSecond:
@@ -77,7 +76,7 @@ func MetricText(u results.Unit, x, largest float64) string {
 	return human.Millis(x)
 }
 
-// SubjectLabel says what metrics are about.
+// SubjectLabel names the subject of metrics.
 func SubjectLabel(op string, statement int, warmup bool, host string) string {
 	label := op
 	if op == "" {
@@ -142,7 +141,7 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 	p.warnings("After", few(v.After.Warnings))
 }
 
-// few keeps what many runs have to say from burying the table.
+// few keeps the remarks of many runs from burying the table.
 func few(warnings []string) []string {
 	const most = 5
 	if len(warnings) <= most {
@@ -171,8 +170,8 @@ const (
 	verdictColumns
 )
 
-// subject shows the metrics of one operation. Where there is no room for all
-// columns, the verdict, the change and its interval are what stays.
+// subject shows the metrics of one operation. If there is no room for all columns, it keeps the
+// verdict, the change and its interval.
 func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	t := &table{right: []bool{false, true, true, true, true, true, true, false}}
 	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "before", "after", "change", "interval", "p", "n", "verdict")
@@ -248,7 +247,7 @@ func cells(r *compare.Row) []string {
 	return c
 }
 
-// spread is what stands behind a median, always as wide as the column needs.
+// spread shows the spread of a median, always as wide as the column needs.
 func spread(s compare.Sample) string {
 	if s.Spread == nil {
 		return ""
@@ -262,7 +261,7 @@ func withoutSpread(cell string) string {
 	return strings.TrimRight(value, " ")
 }
 
-// digitsOf is how many digits a percentage is worth.
+// digitsOf returns the number of meaningful digits of a percentage.
 func digitsOf(percent float64) int {
 	if math.Abs(percent) < 9.95 {
 		return 1
@@ -294,7 +293,7 @@ func probability(p float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.4f", p), "0")
 }
 
-// Remarks are the sentences below the table.
+// Remarks returns the sentences below the table.
 func Remarks(v *compare.Verdicts) (all []string) {
 	judged := v.Judged()
 	if len(judged) == 0 {

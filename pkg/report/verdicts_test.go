@@ -14,7 +14,7 @@ import (
 
 func number(x float64) *float64 { return &x }
 
-// verdictsOfAllKinds has a row of every kind.
+// verdictsOfAllKinds returns a comparison with a row of every kind.
 func verdictsOfAllKinds() *compare.Verdicts {
 	sample := func(median, spread float64) compare.Sample {
 		s := compare.Sample{Values: make([]float64, 6), Median: median}
@@ -66,7 +66,7 @@ func TestVerdictsGolden(t *testing.T) {
 	golden(t, "verdicts-few.txt", func(w io.Writer) error { return VerdictsText(w, few, TextOptions{}) })
 }
 
-// What there is room for is written, and no line is longer.
+// The report uses the width that it has, and no line is longer.
 func TestVerdictsFit(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{60, 80, 100, 120} {

@@ -52,7 +52,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// watched notes what a page must not do.
+// watched records what a page must not do.
 type watched struct {
 	mu  sync.Mutex
 	bad []string
@@ -64,7 +64,7 @@ func (w *watched) note(s string) {
 	w.bad = append(w.bad, s)
 }
 
-// watch sees errors, dialogs, and requests that leave the page.
+// watch reports errors, dialogs, and requests that leave the page.
 func watch(ctx context.Context) *watched {
 	w := &watched{}
 	chromedp.ListenTarget(ctx, func(ev any) {
@@ -97,8 +97,8 @@ func (w *watched) check(t *testing.T) {
 	}
 }
 
-// A page in a browser: charts are drawn, nothing goes wrong, nothing is fetched;
-// it fits a phone, has a dark scheme, is usable by keyboard and can be printed.
+// In a browser the page draws its charts without errors and without loading anything. It fits a
+// phone, has a dark scheme, can be used by keyboard, and can be printed.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	load := testlog.Loads()["mixed"]
@@ -155,7 +155,7 @@ func TestBrowser(t *testing.T) {
 	w.check(t)
 }
 
-// Without scripts, all charts are there.
+// All charts are visible without scripts.
 func TestBrowserWithoutScripts(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["mixed"], nil)

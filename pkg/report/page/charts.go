@@ -9,7 +9,7 @@ import (
 	"warp/pkg/report/svg"
 )
 
-// nextID numbers what is drawn by kind, so that a page that is fed finds it again.
+// nextID numbers the charts by kind, so that a live page can find them again.
 func (p *Page) nextID(kind string) string {
 	if p.ids == nil {
 		p.ids = map[string]int{}
@@ -18,7 +18,7 @@ func (p *Page) nextID(kind string) string {
 	return kind + "-" + strconv.Itoa(p.ids[kind])
 }
 
-// draw renders a chart of lines, and notes what a script needs to draw it anew.
+// draw renders a chart of lines, and stores what a script needs to draw it again.
 func (p *Page) draw(kind string, c *svg.Chart, origin time.Time) *chart {
 	c.ID = p.nextID(kind)
 	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Tall: c.XNote != "", Zooms: !c.Still && len(c.X) > 2}
@@ -38,7 +38,7 @@ func (p *Page) draw(kind string, c *svg.Chart, origin time.Time) *chart {
 	return shown
 }
 
-// rates are bytes or objects per second over time, as a chart shows them.
+// rates are bytes or objects per second over time, for a chart.
 type rates struct {
 	unit  string
 	scale float64
@@ -58,8 +58,7 @@ func ratesOf(largest float64, bytes bool) rates {
 	return rates{"KiB/s", 1 << 10}
 }
 
-// overTime completes a chart of throughput from bytes or objects per second. Its
-// unit is part of the title.
+// overTime completes a chart of bytes or objects per second. The title contains the unit.
 func (p *Page) overTime(kind, title, desc string, x []float64, length float64, lines []svg.Line, bytes bool, marks []svg.Mark, origin time.Time) *chart {
 	r := ratesOf(svg.Highest(lines), bytes)
 	for i := range lines {
@@ -102,5 +101,5 @@ func count(n uint64) string {
 	return s
 }
 
-// counted is a number with separated thousands and its noun.
+// counted returns a number with separated thousands and its noun.
 func counted(n uint64, one, many string) string { return count(n) + " " + human.Choose(n, one, many) }

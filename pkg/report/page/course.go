@@ -11,8 +11,8 @@ import (
 	"warp/pkg/results"
 )
 
-// x are the middles of segments, in seconds since begin: what a segment says is
-// about all of it.
+// middles returns the middles of segments, in seconds since begin, because the figures of a segment
+// are about all of it.
 func middles(segments []results.Segment, begin time.Time) []float64 {
 	x := make([]float64, len(segments))
 	for i := range segments {
@@ -22,8 +22,8 @@ func middles(segments []results.Segment, begin time.Time) []float64 {
 	return x
 }
 
-// segmentsOf returns the segments of an operation without a short one at either
-// end, whose rate says little.
+// segmentsOf returns the segments of an operation without short ones at either end, whose rate says
+// little.
 func segmentsOf(op *results.Operation) []results.Segment {
 	s := op.Segments
 	for len(s) > 2 && s[0].DurationS < op.SegmentS/2 {
@@ -35,8 +35,8 @@ func segmentsOf(op *results.Operation) []results.Segment {
 	return s
 }
 
-// common are the middles of all segments of the operations, which need not be
-// the same ones: an operation with few requests has a window of its own.
+// common returns the middles of all segments of the operations. The operations may have different
+// segments, because one with few requests has a separate window.
 func (g *group) common(begin time.Time) (x []float64, of [][]int) {
 	var lists [][]float64
 	for _, op := range g.ops {
@@ -45,7 +45,7 @@ func (g *group) common(begin time.Time) (x []float64, of [][]int) {
 	return svg.Union(lists)
 }
 
-// spread puts values to their places; there are gaps elsewhere.
+// spread puts values at their positions and leaves gaps elsewhere.
 func spread(n int, at []int, value func(i int) float64) []float64 {
 	y := make([]float64, n)
 	for i := range y {
@@ -57,7 +57,7 @@ func spread(n int, at []int, value func(i int) float64) []float64 {
 	return y
 }
 
-// throughput over time, of bytes where any are moved, and of objects.
+// throughput draws throughput over time: bytes, if any are moved, and objects.
 func (p *Page) throughput(g *group) {
 	begin, length := g.length()
 	x, of := g.common(begin)
@@ -122,11 +122,10 @@ func stabilitySentences(g *group) (all []string) {
 	return all
 }
 
-// maxRows bounds tables over time.
+// maxRows limits tables over time.
 const maxRows = 20
 
-// overTimeTable has the figures behind the charts, of as many segments taken
-// together as keep it short.
+// overTimeTable contains the figures of the charts. It merges neighbouring segments to stay short.
 func overTimeTable(g *group, begin time.Time) *table {
 	t := &table{Caption: "Figures over time", Head: []string{"from"}, Closed: true}
 	longest := 0
@@ -161,7 +160,7 @@ func overTimeTable(g *group, begin time.Time) *table {
 	return t
 }
 
-// joined are the cells of some segments.
+// joined returns the cells of merged segments.
 func joined(list []results.Segment, hasBytes bool) (cells []string) {
 	var seconds, bytes, objects float64
 	var errors uint64
@@ -192,10 +191,10 @@ func joined(list []results.Segment, hasBytes bool) (cells []string) {
 	return append(cells, svg.Grouped(objects/seconds), ms(p50), ms(p99), ms(most), count(errors))
 }
 
-// latencies of a segment, in ms.
+// latencies are the latencies of a segment, in ms.
 type latencies struct{ p50, p99, max float64 }
 
-// latencyOf is nil where the segment has none.
+// latencyOf returns nil if the segment has none.
 func latencyOf(s *results.Segment) *latencies {
 	if s.Duration == nil {
 		return nil
@@ -203,7 +202,7 @@ func latencyOf(s *results.Segment) *latencies {
 	return &latencies{s.Duration.P50, s.Duration.P99, s.Duration.Max}
 }
 
-// latency over time, a chart for each operation.
+// latency draws latency over time, one chart for each operation.
 func (p *Page) latency(g *group) {
 	begin, length := g.length()
 	s := section{ID: "latency", Title: "Latency over time"}

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/results"
 )
 
-// packed is a value as JSON, compressed.
+// packed returns a value as compressed JSON.
 func packed(v any) (string, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -22,17 +22,17 @@ func packed(v any) (string, error) {
 	return compressed(rounded(text)), nil
 }
 
-// compressed is what a script element can hold whatever the text is.
+// compressed returns text in a form that a script element can contain, whatever the text.
 func compressed(text []byte) string {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a level that there is
-	_, _ = z.Write(text)                                  // into memory
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(text)                                  // writing to memory cannot fail
 	_ = z.Close()
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// rounded shortens the fractions of a JSON document; most of their digits say
-// nothing, and cannot be compressed.
+// rounded shortens the fractions in a JSON document. Most of their digits mean nothing, and they do
+// not compress.
 func rounded(text []byte) []byte {
 	short := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -66,8 +66,8 @@ func rounded(text []byte) []byte {
 	return short
 }
 
-// embedded is a report as it is in a page: without the segments of hosts and
-// the heat maps, which are by far most of a report of many hosts, and are drawn.
+// embedded returns the report to embed in a page. It omits the segments of hosts and the heat maps,
+// which are nearly all of a report with many hosts, and which are drawn.
 func embedded(r *results.Report) *results.Report {
 	c := *r
 	c.Operations = slices.Clone(r.Operations)

@@ -11,7 +11,7 @@ import (
 	"warp/pkg/results"
 )
 
-// distribution has the percentile curve of all operations.
+// distribution draws the percentile curves of all operations.
 func (p *Page) distribution(g *group) {
 	s := section{ID: "percentiles", Title: "Distribution of latency"}
 	if c := p.percentileChart(g.ops); c != nil {
@@ -21,11 +21,11 @@ func (p *Page) distribution(g *group) {
 	p.section(s)
 }
 
-// curvePoints is how many points a curve has for each tenth of the requests.
+// curvePoints is the number of points of a curve for each tenth of the requests.
 const curvePoints = 20
 
-// quantilesOf are the points of the distribution of an operation that are known:
-// of its histogram, or else those of its figures.
+// quantilesOf returns the known points of an operation's distribution: from its histogram, or else
+// from its figures.
 func quantilesOf(op *results.Operation) []svg.Quantile {
 	s := op.Duration
 	if s == nil || s.Count == 0 {
@@ -47,16 +47,16 @@ func quantilesOf(op *results.Operation) []svg.Quantile {
 	return append(all, svg.Quantile{Q: 1 - 1/float64(s.Count), MS: s.Max})
 }
 
-// maxEncoded bounds histograms in reports that may be anybody's; warp writes a few KiB.
+// maxEncoded limits histograms in reports that may come from anywhere. warp writes a few KiB.
 const maxEncoded = 64 << 10
 
-// decoded is nil where there is no histogram, or one that cannot be read.
+// decoded returns nil if there is no valid histogram.
 func decoded(text string) (h *hdrhistogram.Histogram) {
 	if text == "" || len(text) > maxEncoded {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the library does not check all that it reads
+		if recover() != nil { // the library does not check all its input
 			h = nil
 		}
 	}()
@@ -67,7 +67,7 @@ func decoded(text string) (h *hdrhistogram.Histogram) {
 	return h
 }
 
-// percentileChart draws the share of requests on the axis of HdrHistogram.
+// percentileChart draws shares of requests on the axis of HdrHistogram.
 func (p *Page) percentileChart(ops []*results.Operation) *chart {
 	var curves [][]svg.Quantile
 	var names []string
@@ -86,11 +86,11 @@ func (p *Page) curves(title string, curves [][]svg.Quantile, names []string) *ch
 	return p.draw("percentiles", c, time.Time{})
 }
 
-// maxCodes bounds the lines of errors; the rest is one more.
+// maxCodes limits the lines of errors. One more line contains the rest.
 const maxCodes = 7
 
-// errorsOverTime draws the errors of each segment by code, of all operations
-// together; nil where there are none.
+// errorsOverTime draws the errors of each segment by code, for all operations together, or returns
+// nil if there are none.
 func (p *Page) errorsOverTime(g *group, begin time.Time, length float64) *chart {
 	x, of := g.common(begin)
 	totals := map[string]uint64{}

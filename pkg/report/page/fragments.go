@@ -7,13 +7,13 @@ import (
 	"warp/pkg/report/svg"
 )
 
-// A fragment is a piece of a page as a page that is fed takes it.
+// A fragment is a part of a page in the form that a live page receives.
 type fragment struct {
 	ID   string `json:"id"`
 	HTML string `json:"html"`
 }
 
-// fragments are a page without what never changes.
+// fragments is a page without its constant parts.
 type fragments struct {
 	Title    string     `json:"title"`
 	Top      string     `json:"top"`
@@ -22,8 +22,7 @@ type fragments struct {
 	Plots    []svg.Data `json:"plots"`
 }
 
-// Fragments is the page as a JSON document, for a page that shows an earlier
-// state of it.
+// Fragments returns the page as a JSON document, for a page that shows an earlier state of it.
 func (p *Page) Fragments() ([]byte, error) {
 	f := fragments{Title: p.Title, Sections: []fragment{}, Plots: p.plots}
 	var err error
@@ -42,7 +41,7 @@ func (p *Page) Fragments() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // it is in no page, but an event
+	e.SetEscapeHTML(false) // it is part of an event, not of a page
 	if err := e.Encode(f); err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"warp/pkg/results"
 )
 
-// heat draws how many requests took how long over time: the more, the more
-// opaque. It is nil where nothing was counted.
+// heat draws how many requests took how long over time: the more, the more opaque. It returns nil
+// if nothing was counted.
 func (p *Page) heat(op *results.Operation, begin time.Time, length float64, marks []svg.Mark) *chart {
 	m := op.HeatMap
 	if m == nil || len(m.BoundsMS) < 2 || len(m.Counts) == 0 || len(m.Counts) != len(op.Segments) || length <= 0 {
@@ -30,7 +30,7 @@ func (p *Page) heat(op *results.Operation, begin time.Time, length float64, mark
 	return &chart{ID: h.ID, Title: h.Title, SVG: template.HTML(drawn), Note: desc}
 }
 
-// heats has a picture for each operation.
+// heats draws a heat map for each operation.
 func (p *Page) heats(g *group) (all []block) {
 	begin, length := g.length()
 	for _, op := range g.ops {
@@ -41,10 +41,10 @@ func (p *Page) heats(g *group) (all []block) {
 	return all
 }
 
-// maxSlowest bounds the table of the slowest requests of all operations.
+// maxSlowest limits the table of the slowest requests of all operations.
 const maxSlowest = 20
 
-// slowest has the slowest requests of all operations.
+// slowest lists the slowest requests of all operations.
 func (p *Page) slowest(g *group) {
 	type request struct {
 		op string

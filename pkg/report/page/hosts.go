@@ -12,14 +12,14 @@ import (
 
 const (
 	maxHostCharts = 64
-	hostPoints    = 60 // of a small chart
-	maxCallOuts   = 5  // hosts that are named above the charts
+	hostPoints    = 60 // points of a small chart
+	maxCallOuts   = 5  // hosts named above the charts
 )
 
-// A hostCourse is what a host did of all operations together.
+// A hostCourse contains the figures of a host over time, for all operations together.
 type hostCourse struct {
 	name         string
-	rate         float64 // bytes/s, or objects/s where nothing is moved
+	rate         float64 // bytes/s, or objects/s if no bytes are moved
 	p99          float64 // of the operation with the most requests
 	errors       uint64
 	requests     uint64
@@ -27,7 +27,7 @@ type hostCourse struct {
 	slow, failed string // how it differs from the others
 }
 
-// byHost has a small chart for each host, and says which differ from the rest.
+// byHost draws a small chart for each host, and names the hosts that differ from the others.
 func (p *Page) byHost(g *group) {
 	hosts := g.hosts()
 	if len(hosts) < 2 {
@@ -95,7 +95,7 @@ func (g *group) hostCourse(name string) hostCourse {
 	return c
 }
 
-// addSpread adds an amount evenly to the pieces of the time that it was moved in.
+// addSpread distributes an amount evenly over the intervals in which it was moved.
 func addSpread(sums []float64, length, start, duration, amount float64) {
 	if duration <= 0 || length <= 0 {
 		return
@@ -110,7 +110,7 @@ func addSpread(sums []float64, length, start, duration, amount float64) {
 	}
 }
 
-// callOut marks hosts that are far from the others, and says so.
+// callOut marks hosts that differ much from the others, and names them.
 func callOut(all []hostCourse) []string {
 	rates, tails := make([]float64, 0, len(all)), make([]float64, 0, len(all))
 	for i := range all {
@@ -147,8 +147,8 @@ func callOut(all []hostCourse) []string {
 	return slow
 }
 
-// distance is how far a value is from the median, as a share of that, and
-// whether that is farther than 3.5 robust standard deviations and a fifth: the rule for
+// distance returns the distance of a value from the median as a share of the median. It also
+// reports whether that is more than 3.5 robust standard deviations and more than a fifth, as for
 // segments.
 func distance(v float64, all []float64) (by float64, far bool) {
 	if len(all) < 3 {
@@ -223,7 +223,7 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 	return b
 }
 
-// of shows a rate.
+// of formats a rate.
 func (r rates) of(v float64) string {
 	if r.scale == 1 {
 		return svg.Grouped(v) + " objects/s"

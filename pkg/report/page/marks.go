@@ -15,7 +15,7 @@ func sortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
 	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 }
 
-// marks are what was done to the store while the run lasted, for charts.
+// marks returns the marks of the run, for charts.
 func (g *group) marks(begin time.Time) (all []svg.Mark) {
 	for i := range g.done {
 		m := &g.done[i]
@@ -24,7 +24,7 @@ func (g *group) marks(begin time.Time) (all []svg.Mark) {
 	return all
 }
 
-// marked has what each mark did to the run.
+// marked shows the effect of each mark.
 func (p *Page) marked(r *results.Report, groups []group) {
 	if len(r.Marks) == 0 || len(groups) == 0 {
 		return

@@ -1,9 +1,9 @@
-// Package page renders figures as one HTML file that needs nothing else: no
-// network, and no scripts. Charts are SVG. Where scripts run, charts over time
-// can be zoomed. The same page is what a browser shows while a run lasts.
+// Package page renders figures as one HTML file that needs neither a network nor scripts. Charts
+// are SVG. With scripts, charts over time can be zoomed. A browser shows the same page while a run
+// lasts.
 //
-// Keys, hosts, comments and messages come from stores and from logs of others.
-// They reach the page as text only.
+// Keys, hosts, comments and messages come from stores and from foreign logs. They are inserted only
+// as text.
 package page
 
 import (
@@ -20,32 +20,32 @@ import (
 	"warp/pkg/report/svg"
 )
 
-// Options say how a page is rendered.
+// Options are the options of a page.
 type Options struct {
-	Location *time.Location // of times of day; nil = UTC
-	Quick    bool           // pictures are made faster, and are larger: for a page that is made anew all the time
+	Location *time.Location // for times of day; nil = UTC
+	Quick    bool           // make pictures faster and larger, for a page that is rendered again and again
 
-	// What hosts and clients have done so far, where the report does not have that.
+	// Hosts and Clients are the figures so far, if the report does not contain them.
 	Hosts, Clients []monitor.Part
-	Elapsed        time.Duration // in this time
+	Elapsed        time.Duration // their duration
 }
 
-// Waiting is the page of a run that has not measured anything yet.
+// Waiting returns the page of a run that has not measured anything yet.
 func Waiting() *Page {
 	return &Page{Title: "warp", Heading: "Nothing was measured yet", Kicker: "warp", Lead: []string{"The figures appear here once the run is being measured."}}
 }
 
-// Live is what a page needs to be fed.
+// Live contains what a live page needs.
 type Live struct {
-	State string // what the run does, in a word or two
+	State string // what the run is doing, in a word or two
 	Over  bool   // the run has ended
-	Token string // for what changes the run; "" = there is nothing to change
-	Log   bool   // there is an op log to download
+	Token string // allows changes to the run; "" = none are possible
+	Log   bool   // an op log can be downloaded
 }
 
-// A Page is what is known of a run, or of several, in the order in which it is shown.
+// A Page contains the figures of one or more runs in the order in which they are shown.
 type Page struct {
-	Title    string // of the window
+	Title    string // of the browser window
 	Heading  string
 	Kicker   string   // above the heading
 	Lead     []string // the verdict in words
@@ -54,37 +54,37 @@ type Page struct {
 	Sections []section
 
 	plots []svg.Data
-	data  any            // what other tools can read
-	ids   map[string]int // how many charts there are of each kind
+	data  any            // for other tools
+	ids   map[string]int // number of charts of each kind
 	loc   *time.Location
 	quick bool
 }
 
-// A card is one answer.
+// A card answers one question.
 type card struct {
 	Label  string // the question
 	Figure string
 	Note   string
-	State  string // "good", "warn", "bad", or "" where it is neither
+	State  string // "good", "warn", "bad", or "" for neither
 
-	sentence string // the same, among the others
+	sentence string // the answer in the summary text
 }
 
-// Mark is a sign for the state, for those who see no colors.
+// Mark returns a sign for the state, for readers who cannot see colors.
 func (c card) Mark() string {
 	return map[string]string{"good": "✓", "warn": "!", "bad": "✗"}[c.State]
 }
 
-// A section has a heading of its own.
+// A section is a part of the page with a heading.
 type section struct {
 	ID, Title string
 	Lead      []string
 	Blocks    []block
 }
 
-// A block is one of its fields.
+// A block is one part of a section. It uses one of its fields.
 type block struct {
-	Title string // of what follows, in a section with several
+	Title string // in a section with several blocks
 	Chart *chart
 	Table *table
 	Code  string
@@ -98,26 +98,26 @@ type chart struct {
 	SVG       template.HTML
 	Legend    []legend
 	Tall      bool // it has a note below the axis
-	Labeled   bool // words are to the left of it
+	Labeled   bool // it has words to the left
 	Zooms     bool
-	State     string   // as of a card
-	Note      string   // below it
-	Marks     []string // what was done, by number
+	State     string   // as in a card
+	Note      string   // below the chart
+	Marks     []string // texts of the marks, by number
 }
 
-// A legend is the name of a line.
+// A legend names a line.
 type legend struct {
 	Label string
 	Color int
 	Class string
 }
 
-// A table has its first column as headings of rows.
+// A table has headings of rows in its first column.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
-	Closed  bool // it is opened by who wants to see it
+	Closed  bool // the reader has to open it
 	Text    bool // its cells are text, not numbers
 }
 
@@ -128,7 +128,7 @@ var layout = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{"together": together}).ParseFS(assets, "assets/page.html"))
 })
 
-// together keeps a number and the sign behind it on one line.
+// together keeps a number and the sign after it on one line.
 func together(s string) string { return strings.ReplaceAll(s, " %", "\u00a0%") }
 
 func asset(name string) string {
@@ -142,10 +142,10 @@ func asset(name string) string {
 // Write renders the page as a file.
 func (p *Page) Write(w io.Writer) error { return p.write(w, nil) }
 
-// WriteLive renders the page as one that is fed.
+// WriteLive renders the page as a live page.
 func (p *Page) WriteLive(w io.Writer, live Live) error { return p.write(w, &live) }
 
-// Data is what the page is made of: a document for other tools.
+// Data returns the document behind the page, for other tools.
 func (p *Page) Data() any { return p.data }
 
 func (p *Page) write(w io.Writer, live *Live) error {
@@ -156,7 +156,7 @@ func (p *Page) write(w io.Writer, live *Live) error {
 		return err
 	}
 	data := ""
-	if live == nil { // which has it for download
+	if live == nil { // a live page offers it for download
 		if data, err = packed(p.data); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func hashOf(s string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// section adds a section that has something to show.
+// section adds a section unless it is empty.
 func (p *Page) section(s section) {
 	if len(s.Blocks) > 0 || len(s.Lead) > 0 {
 		p.Sections = append(p.Sections, s)

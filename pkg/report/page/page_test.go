@@ -43,7 +43,7 @@ func (l *memoryLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows fu
 	return l.trailer, rows(l.rows)
 }
 
-// reportOf analyses a made-up run.
+// reportOf analyses a synthetic run.
 func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *results.Report {
 	t.Helper()
 	log := &memoryLog{rows: l.Rows(1), header: oplog.Header{Benchmark: "mixed", Warp: "1.2.3", Seed: 5, Command: "warp mixed --secret-key=***",
@@ -69,7 +69,7 @@ func render(t testing.TB, r *results.Report) string {
 	return b.String()
 }
 
-// Every shape of run has a page that is well formed, with what the report says in it.
+// Runs of every shape have a well-formed page that contains the figures of the report.
 func TestEveryShape(t *testing.T) {
 	t.Parallel()
 	for name, l := range testlog.Loads() {
@@ -95,7 +95,7 @@ func TestEveryShape(t *testing.T) {
 	}
 }
 
-// figuresOf is the page without its scripts and data.
+// figuresOf returns the page without its scripts and data.
 func figuresOf(html string) string {
 	return regexp.MustCompile(`(?s)<(script|style)[^>]*>.*?</(script|style)>`).ReplaceAllString(html, "")
 }
@@ -109,8 +109,8 @@ func TestEmptyReport(t *testing.T) {
 	}
 }
 
-// wellFormed checks what a browser would forgive: one h1, headings in order, ids
-// that are there once, references that lead somewhere, elements that are closed.
+// wellFormed checks what browsers forgive: one h1, headings in order, unique ids, valid references,
+// closed elements.
 func wellFormed(t testing.TB, html string) {
 	t.Helper()
 	body := figuresOf(html)
@@ -145,7 +145,7 @@ func wellFormed(t testing.TB, html string) {
 	closed(t, body)
 }
 
-// closed checks that elements are closed in the order in which they were opened.
+// closed checks that elements are closed in the reverse order in which they were opened.
 func closed(t testing.TB, body string) {
 	t.Helper()
 	void := map[string]bool{"meta": true, "link": true, "input": true}
@@ -168,7 +168,7 @@ func closed(t testing.TB, body string) {
 
 const hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;\u202e\x1b[31m\x00<!--"
 
-// What comes from stores and logs is text, wherever it is shown.
+// Text from stores and logs stays text, wherever it is shown.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	load := testlog.Loads()["mixed"]
@@ -225,7 +225,7 @@ func harmless(t *testing.T, html string) {
 	}
 }
 
-// unpacked reads what a page embeds, as other tools do.
+// unpacked reads the data embedded in a page, as other tools do.
 func unpacked(t testing.TB, html, id string, v any) {
 	t.Helper()
 	m := regexp.MustCompile(`<script type="application/gzip;base64" id="` + id + `">([^<]*)</script>`).FindStringSubmatch(html)
@@ -249,8 +249,8 @@ func unpacked(t testing.TB, html, id string, v any) {
 	}
 }
 
-// The embedded document is the report of --json with fewer digits, but for what
-// is drawn: the segments of hosts, and the heat maps.
+// The embedded document is the report of --json with fewer digits, without the segments of hosts
+// and the heat maps, which are drawn.
 func TestEmbeddedReport(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["mixed"], nil)
@@ -274,7 +274,7 @@ func TestEmbeddedReport(t *testing.T) {
 	}
 }
 
-// differs says where two documents are not the same to three digits; "" = nowhere.
+// differs returns where two documents differ by more than three digits; "" = nowhere.
 func differs(at string, a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:
@@ -400,7 +400,7 @@ func luminance(t *testing.T, hex string) float64 {
 	return .2126*channel(n>>16) + .7152*channel(n>>8) + .0722*channel(n)
 }
 
-// Nothing in the page refers to anything outside of it.
+// The page refers to nothing outside itself.
 func TestNothingOutside(t *testing.T) {
 	t.Parallel()
 	html := render(t, reportOf(t, testlog.Loads()["mixed"], nil))
@@ -436,7 +436,7 @@ func TestSlowHostIsCalledOut(t *testing.T) {
 	}
 }
 
-// Every section is there for a run that has something to say in each.
+// Every section appears if the run has something to show in it.
 func TestSections(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Load{Ops: []string{"GET", "PUT"}, Hosts: 3, Clients: 2, Threads: 5, Length: 20 * time.Second, Latency: 10 * time.Millisecond, Failures: .05, Sizes: true}, nil)

@@ -11,7 +11,7 @@ import (
 	"warp/pkg/results"
 )
 
-// Report is the page of one run.
+// Report returns the page of one run.
 func Report(r *results.Report, o Options) *Page {
 	p := &Page{data: embedded(r), loc: o.Location, quick: o.Quick}
 	if p.loc == nil {
@@ -37,14 +37,14 @@ func Report(r *results.Report, o Options) *Page {
 	return p
 }
 
-// A group is one of the report with its operations.
+// A group is a group of the report with its operations.
 type group struct {
 	*results.GroupReport
 	ops  []*results.Operation
 	done []results.MarkReport
 }
 
-// measuredGroups are those that the page is about: all but what prepares them.
+// measuredGroups returns the groups that the page is about: all except preparation.
 func measuredGroups(r *results.Report) (all []group) {
 	only := r.MainGroup()
 	for i := range r.Groups {
@@ -68,7 +68,7 @@ func groupOf(r *results.Report, index int) group {
 	return g
 }
 
-// name says which group it is, where there are several.
+// name returns the name of the group if there are several.
 func (g *group) name() string {
 	op := g.ops[0]
 	name := strings.Join(g.Operations, ", ")
@@ -83,7 +83,7 @@ func (g *group) name() string {
 	return name
 }
 
-// length is how long the charts of a group are, and when they begin.
+// length returns the start and the length of a group's charts.
 func (g *group) length() (begin time.Time, length float64) {
 	begin, length = g.WindowStart, g.WindowS
 	for _, op := range g.ops {
@@ -106,7 +106,7 @@ func (g *group) length() (begin time.Time, length float64) {
 // moves reports whether any operation moves payload.
 func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*results.Operation).HasBytes) }
 
-// sizes are the sizes of what a request moves, in words; "" where nothing does.
+// sizes returns the payload sizes of requests in words, or "" without payload.
 func (g *group) sizes() string {
 	least, most := uint64(0), uint64(0)
 	for _, op := range g.ops {
@@ -127,7 +127,7 @@ func (g *group) sizes() string {
 	return human.Bytes(float64(least)) + " to " + human.Bytes(float64(most))
 }
 
-// hosts are the names of all hosts of a group.
+// hosts returns the names of all hosts of a group.
 func (g *group) hosts() (names []string) {
 	for _, op := range g.ops {
 		for i := range op.Hosts {
@@ -149,7 +149,7 @@ func withoutScheme(host string) string {
 	return human.Visible(strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://"))
 }
 
-// against says which store it was.
+// against says which store was used.
 func (g *group) against() string {
 	switch hosts := g.hosts(); len(hosts) {
 	case 0:
@@ -206,7 +206,7 @@ func (p *Page) kickerOf(r *results.Report, groups []group) string {
 	return strings.Join(parts, " · ")
 }
 
-// overview is the table of all operations.
+// overview returns the table of all operations.
 func (p *Page) overview(r *results.Report, groups []group) {
 	s := section{ID: "operations", Title: "Figures"}
 	for i := range groups {
@@ -243,7 +243,7 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	}
 }
 
-// before has what is not measured: the preparation.
+// before shows the preparation, which is not measured.
 func (p *Page) before(r *results.Report, groups []group) {
 	s := section{ID: "preparation", Title: "Preparation", Lead: []string{"This is in none of the figures above."}}
 	for i := range r.Groups {
@@ -260,7 +260,7 @@ func (p *Page) before(r *results.Report, groups []group) {
 	}
 }
 
-// assertions are what the run had to meet.
+// assertions lists the assertions and their results.
 func (p *Page) assertions(r *results.Report) {
 	if len(r.Assertions) == 0 {
 		return
@@ -273,7 +273,7 @@ func (p *Page) assertions(r *results.Report) {
 	p.section(section{ID: "assertions", Title: "Assertions", Blocks: []block{{Table: t}}})
 }
 
-// reproduce has the command and its parameters.
+// reproduce shows the command and its parameters.
 func (p *Page) reproduce(r *results.Report) {
 	s := section{ID: "command", Title: "Command and parameters"}
 	if r.Command != "" {

@@ -16,11 +16,11 @@ import (
 	"warp/pkg/results"
 )
 
-// MaxRuns is how many runs a page may compare: more lines than colors cannot be
-// told apart.
+// MaxRuns is the max number of runs in a comparison, because there are only so many distinguishable
+// colors.
 const MaxRuns = 8
 
-// runsData is what a page about several runs embeds.
+// runsData is the data embedded in a page about several runs.
 type runsData struct {
 	Version    int              `json:"version"`
 	Kind       string           `json:"kind"`
@@ -33,15 +33,15 @@ type runData struct {
 	Report *results.Report `json:"report"`
 }
 
-// A side is one of the runs that are compared.
+// A side is one of the compared runs.
 type side struct {
 	name   string
 	report *results.Report
 	groups []group
 }
 
-// Runs compares some runs in common charts. changes is what changed from the
-// first to the second, where there are two.
+// Runs compares several runs in common charts. changes contains the changes from the first to the
+// second if there are two.
 func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
 	p := &Page{loc: cmp.Or(o.Location, time.UTC)}
 	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
@@ -74,7 +74,7 @@ func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
 	return p
 }
 
-// shortNames leaves out what all names of files begin and end with: their folder and kind.
+// shortNames removes the common start and end of the names of files: their folder and extension.
 func shortNames(sides []side) {
 	for i := range sides {
 		name := sides[i].name
@@ -88,14 +88,14 @@ func shortNames(sides []side) {
 	}
 	for i := range sides {
 		for k := range sides[:i] {
-			if sides[i].name == sides[k].name { // files of the same name in different folders
+			if sides[i].name == sides[k].name { // files with the same name in different folders
 				sides[i].name = fmt.Sprintf("%s (%d)", sides[i].name, i+1)
 			}
 		}
 	}
 }
 
-// A measure is one figure of a run that cards are about.
+// A measure is a figure of a run that has a card.
 type measure struct {
 	label  string
 	unit   results.Unit
@@ -175,7 +175,7 @@ func (p *Page) compareTotals(sides []side) {
 	}
 }
 
-// changeOf is a change in percent of the value before.
+// changeOf returns a change in percent of the old value.
 func changeOf(before, after float64) string {
 	switch {
 	case before == after:
@@ -186,7 +186,7 @@ func changeOf(before, after float64) string {
 	return fmt.Sprintf("%+.1f %%", 100*(after-before)/before)
 }
 
-// changes is the table of all metrics of two runs.
+// changes returns the table of all metrics of two runs.
 func (p *Page) changes(c *diff.Comparison) {
 	t := &table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
 	for i := range c.Operations {
@@ -212,7 +212,7 @@ func (p *Page) changes(c *diff.Comparison) {
 	p.section(s)
 }
 
-// An operationOf is the same operation of several runs; nil where a run has none.
+// An operationOf is an operation in several runs; nil for runs without it.
 type operationOf struct {
 	label string
 	of    []*results.Operation
@@ -239,7 +239,7 @@ func sameOperations(sides []side) (all []operationOf) {
 	return all
 }
 
-// compareOperations has the runs of each operation in common charts.
+// compareOperations shows the runs of each operation in common charts.
 func (p *Page) compareOperations(sides []side) {
 	figures := section{ID: "operations", Title: "Figures"}
 	throughput := section{ID: "throughput", Title: "Throughput over time"}
@@ -286,7 +286,7 @@ func sameTable(same operationOf, sides []side) *table {
 	return t
 }
 
-// overlay puts the segments of runs on one axis, which counts from the begin of each.
+// overlay puts the segments of runs on one axis, which starts at the begin of each run.
 func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Segment, length float64) {
 	var lists [][]float64
 	for i, op := range same.of {
@@ -305,7 +305,7 @@ func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Se
 	return x, of, segments, length
 }
 
-// bridged goes on in a straight line between the points of a run, since points of other runs lie there.
+// bridged interpolates between the points of a run, where only other runs have points.
 func bridged(x []float64, at []int, value func(i int) float64) []float64 {
 	y := spread(len(x), at, value)
 	for k := 1; k < len(at); k++ {
@@ -361,7 +361,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 	return p.millis("latency", same.label+" latency", rangeOf(lines, human.Millis), x, length, lines, nil, nil, time.Time{})
 }
 
-// differences has the commands, and the parameters in which the runs differ.
+// differences shows the commands and the parameters that differ between the runs.
 func (p *Page) differences(sides []side) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	var settings []map[string]string

@@ -7,7 +7,7 @@ import (
 	"warp/internal/testlog"
 )
 
-// What a page that is fed costs each time.
+// BenchmarkFragments measures an update of a live page.
 func BenchmarkFragments(b *testing.B) {
 	for name, l := range map[string]testlog.Load{
 		"minute": {Ops: []string{"GET"}, Threads: 8, Length: time.Minute, Latency: 20 * time.Millisecond},

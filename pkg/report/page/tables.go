@@ -12,7 +12,7 @@ import (
 	"warp/pkg/results"
 )
 
-// dash is a cell about which nothing is known.
+// dash is a cell without a value.
 const dash = "–"
 
 func millisCell(s *results.Stats, of func(*results.Stats) float64) string {
@@ -22,7 +22,7 @@ func millisCell(s *results.Stats, of func(*results.Stats) float64) string {
 	return atLeast(s, of(s))
 }
 
-// A column is one of a table about operations, hosts or clients.
+// A column is a column of a table about operations, hosts or clients.
 type column struct {
 	head string
 	of   func(*results.Stats) float64
@@ -39,7 +39,7 @@ func percentileColumns() []column {
 	}
 }
 
-// operations is the table of a group.
+// operations returns the table of a group.
 func (p *Page) operations(g *group) *table {
 	t := &table{Caption: "Operations in the measured window", Head: []string{"operation", "requests", "errors", "share", "bytes/s", "objects/s"}}
 	for _, c := range percentileColumns() {
@@ -97,7 +97,7 @@ func rowOf(name string, requests, errors uint64, share string, bytes, objects fl
 	return row
 }
 
-// latencyCells are the percentiles of an operation, averaged ones marked.
+// latencyCells returns the percentiles of an operation, with a mark if they are averages.
 func latencyCells(op *results.Operation) (cells []string) {
 	a := op.AveragedDuration
 	if a == nil {
@@ -115,7 +115,7 @@ func latencyCells(op *results.Operation) (cells []string) {
 	return []string{human.Millis(a.Mean), known("≈", a.P50), known("≈", a.P90), known("≈", a.P99), dash, known("", a.Max)}
 }
 
-// partTable is about the hosts or the clients of an operation.
+// partTable returns a table of the hosts or clients of an operation.
 func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *table {
 	t := &table{Caption: human.Visible(op.Op) + " by " + kind, Head: []string{kind, "requests", "errors", "share", "bytes/s", "objects/s"}, Closed: closed}
 	for _, c := range percentileColumns() {
@@ -141,7 +141,7 @@ func partTable(op *results.Operation, kind string, parts []results.Part, closed 
 	return t
 }
 
-// byClient has a table where there are several clients.
+// byClient adds a table if there are several clients.
 func (p *Page) byClient(g *group) {
 	s := section{ID: "clients", Title: "By client"}
 	for _, op := range g.ops {
@@ -152,7 +152,7 @@ func (p *Page) byClient(g *group) {
 	p.section(s)
 }
 
-// soFar has what parts of a run that lasts have done.
+// soFar shows the figures of hosts and clients while the run lasts.
 func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 	if len(parts) < 2 || elapsed <= 0 {
 		return
@@ -173,7 +173,7 @@ func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 	p.section(section{ID: kind + "s-so-far", Title: "By " + kind + " so far", Blocks: []block{{Table: t}}})
 }
 
-// bySize has a table where sizes vary.
+// bySize adds a table if sizes vary.
 func (p *Page) bySize(g *group) {
 	s := section{ID: "sizes", Title: "By size of the object"}
 	for _, op := range g.ops {
@@ -205,7 +205,7 @@ func (p *Page) bySize(g *group) {
 	p.section(s)
 }
 
-// errors has the codes and the first of each.
+// errors lists the codes and the first error of each.
 func (p *Page) errors(g *group) {
 	begin, length := g.length()
 	s := section{ID: "errors", Title: "Errors"}
@@ -234,7 +234,7 @@ func (p *Page) errors(g *group) {
 	p.section(s)
 }
 
-// cut bounds text of others.
+// cut shortens foreign text.
 func cut(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
@@ -242,7 +242,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// outside has what could hide something slow.
+// outside shows requests outside the window, which could hide something slow.
 func (p *Page) outside(g *group) {
 	t := &table{Caption: "Requests that started before or after the window, or had no answer at its end",
 		Head: []string{"operation", "before", "errors", "in flight at its begin", "longest of them", "after", "errors", "without an answer"}}

@@ -12,8 +12,7 @@ import (
 	"warp/pkg/results"
 )
 
-// verdict says in words and in cards what ran, whether it was good and steady,
-// and what the limit was.
+// verdict says in words and cards what ran, whether it was good and steady, and what the limit was.
 func (p *Page) verdict(r *results.Report, groups []group) {
 	if len(groups) == 0 {
 		p.Lead = []string{"No request was measured."}
@@ -103,7 +102,7 @@ func latencyCard(g *group) card {
 	return c
 }
 
-// atLeast marks what requests that were never sent make a lower bound.
+// atLeast marks a figure that is a lower bound because of requests that were never sent.
 func atLeast(s *results.Stats, ms float64) string {
 	if s.Unsent > 0 && ms >= s.UnsentMin {
 		return "over " + human.Millis(ms)
@@ -111,7 +110,7 @@ func atLeast(s *results.Stats, ms float64) string {
 	return human.Millis(ms)
 }
 
-// fewErrors is the share of failed requests up to which runs are still compared.
+// fewErrors is the max share of failed requests for comparing runs.
 const fewErrors = compare.MaxErrors
 
 func errorCard(groups []group, requests, failed uint64) card {
@@ -141,7 +140,7 @@ func errorCard(groups []group, requests, failed uint64) card {
 	return c
 }
 
-// percentOf does not show what there is as nothing.
+// percentOf never rounds to 0 unless the value is 0.
 func percentOf(part, all uint64) string {
 	share := 100 * exact.Ratio(float64(part), float64(all))
 	switch {
@@ -153,7 +152,7 @@ func percentOf(part, all uint64) string {
 	return fmt.Sprintf("%.0f %%", share)
 }
 
-// byNumber are the codes, the most frequent first.
+// byNumber returns the codes, the most frequent first.
 func byNumber(codes map[string]uint64) []string {
 	names := make([]string, 0, len(codes))
 	for name := range codes {
@@ -209,7 +208,7 @@ func steadyCard(groups []group) card {
 	return c
 }
 
-// limitCard says what kept the run from being faster, as far as warp can tell.
+// limitCard says what kept the run from being faster, as far as warp can know.
 func (p *Page) limitCard(r *results.Report, groups []group) card {
 	c := card{Label: "Limit"}
 	busy := ""

@@ -14,7 +14,7 @@ import (
 	"warp/pkg/report/svg"
 )
 
-// Verdicts is the page of the comparison of two sets of runs.
+// Verdicts returns the page that compares two sets of runs.
 func Verdicts(v *compare.Verdicts) *Page {
 	before, after := human.Visible(v.Before.Name), human.Visible(v.After.Name)
 	p := &Page{data: v, Heading: before + " and " + after}
@@ -77,7 +77,7 @@ func stateOf(v compare.Verdict) string {
 	return ""
 }
 
-// judged has a card for each metric with a verdict, of which the first come first.
+// judged has a card for each metric with a verdict, up to a limit.
 func (p *Page) judged(v *compare.Verdicts) {
 	const most = 8
 	for i := range v.Subjects {
@@ -104,7 +104,7 @@ func percentText(p *float64) string {
 	return fmt.Sprintf("%+.1f %%", *p)
 }
 
-// subjects has the intervals of all changes and the values of all runs.
+// subjects shows the intervals of all changes and the values of all runs.
 func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	s := section{ID: id + "changes", Title: title}
 	for i := range v.Subjects {
@@ -132,7 +132,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	p.section(s)
 }
 
-// valuesTable has what each run measured.
+// valuesTable shows the values of each run.
 func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
 	t := &table{Caption: label + ": each run", Head: []string{"run"}, Closed: true}
 	for k := range rows {
@@ -158,7 +158,8 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
 	return t
 }
 
-// intervals draws the change of each metric with its interval, and what does not matter as a band.
+// intervals draws the change of each metric with its interval, and a band of changes that do not
+// matter.
 func (p *Page) intervals(label string, rows []compare.Row, effect float64) *chart {
 	c := svg.Intervals{Title: label + ": change with its interval; what lies in the band does not matter", Band: effect}
 	for i := range rows {
@@ -176,7 +177,7 @@ func (p *Page) intervals(label string, rows []compare.Row, effect float64) *char
 	return &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Labeled: true}
 }
 
-// verdictDetails has the commands and the parameters that differ.
+// verdictDetails shows the commands and the parameters that differ.
 func (p *Page) verdictDetails(v *compare.Verdicts) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	if v.Order != "" {

@@ -24,8 +24,8 @@ type HeatMap struct {
 	ID, Title string
 	Bounds    []float64  // of the latencies, in ms
 	Counts    [][]uint64 // by segment and latency
-	From, To  float64    // seconds that the segments are of
-	Length    float64    // of the time axis, in seconds
+	From, To  float64    // the time of the segments, in seconds
+	Length    float64    // length of the time axis, in seconds
 	Marks     []Mark
 	Quick     bool // compress less
 }
@@ -47,7 +47,7 @@ func (h *HeatMap) SVG() (drawn, desc string) {
 	if h.Quick {
 		encoder.CompressionLevel = png.BestSpeed
 	}
-	_ = encoder.Encode(&b, picture) // into memory, in a size that PNG has
+	_ = encoder.Encode(&b, picture) // writing to memory cannot fail, and PNG supports the size
 	desc = fmt.Sprintf("The darker, the more requests started in that time and took so long: up to %s.", human.Choose(highest, "1 request", Grouped(float64(highest))+" requests"))
 	xs := Seconds(h.Length)
 	from, to := xs.at(math.Max(0, h.From)), xs.at(h.To)

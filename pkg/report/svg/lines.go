@@ -14,16 +14,16 @@ import (
 // A Chart has lines over a common x.
 type Chart struct {
 	ID, Title      string
-	Desc           string // for those who do not see it
-	Unit           string // of y: "ms", or what the values are shown with
+	Desc           string // for readers who cannot see it
+	Unit           string // of y: "ms", or the unit after the values
 	X              []float64
 	XScale, YScale Scale
-	XNote          string // what x is
+	XNote          string // the meaning of x
 	Lines          []Line
 	Bands          []Band
 	Marks          []Mark
 	Height         int
-	Still          bool // no zooming: x is no time
+	Still          bool // no zooming, because x is not time
 }
 
 // A Line connects points. It has a gap where y is not a number.

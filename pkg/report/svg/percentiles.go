@@ -35,7 +35,7 @@ func Percentiles(title string, curves [][]Quantile, names []string) *Chart {
 			continue
 		}
 		c.Desc += names[i] + ": median " + human.Millis(at(curve, .5)) + ", 99 % " + human.Millis(at(curve, .99)) + ". "
-		// Between its points a line goes on, so that it is drawn without gaps.
+		// Interpolate between its points, so that the line has no gaps.
 		c.Lines = append(c.Lines, Line{Label: names[i], Color: i % 8, Y: between(x, of[i], curve)})
 	}
 	return c

@@ -14,7 +14,7 @@ import (
 	"warp/internal/human"
 )
 
-// The lines lie in a coordinate system of across × down, which is stretched.
+// The coordinate system of lines is across × down, and is stretched.
 const (
 	across = 1000
 	down   = 250

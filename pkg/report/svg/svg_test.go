@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The picture of latencies has a column for each segment, and something in it
-// wherever requests were counted.
+// The picture of latencies has a column for each segment, and a visible pixel wherever requests
+// were counted.
 func TestHeatMap(t *testing.T) {
 	t.Parallel()
 	m := &HeatMap{Bounds: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
@@ -75,7 +75,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// Names of others cannot end the text that they are in.
+// Foreign names cannot break out of the text that contains them.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	c := &Chart{ID: "c", Title: "</title><script>\x1b\u202e", XScale: Seconds(1), YScale: FromZero(1, Grouped)}

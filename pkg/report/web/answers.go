@@ -14,15 +14,15 @@ import (
 	"warp/pkg/report/page"
 )
 
-// body is what was posted, as text.
+// body returns the posted text.
 func body(w http.ResponseWriter, r *http.Request) (string, error) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(writeWait))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	return strings.TrimSpace(string(b)), err
 }
 
-// newest returns the page, which is not old while there are newer ones to be had.
-// It is nil where there is none yet.
+// newest returns the page. It waits for a newer one if the page is old, and returns nil if there is
+// none yet.
 func (s *Server) newest(r *http.Request) (*content, state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Server) newest(r *http.Request) (*content, state) {
 			break
 		}
 		if s.shown == nil {
-			break // it has not begun, and nobody knows when it will
+			break // the run has not begun, and nobody knows when it will
 		}
 	}
 	return s.shown, s.state
@@ -68,7 +68,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, "text/html; charset=utf-8", "", func(b io.Writer) error { return p.WriteLive(b, live) })
 }
 
-// answer renders first, so that what goes wrong is an error.
+// answer renders before it writes, so that a failure becomes an error status.
 func (s *Server) answer(w http.ResponseWriter, kind, file string, write func(io.Writer) error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -79,7 +79,7 @@ func (s *Server) answer(w http.ResponseWriter, kind, file string, write func(io.
 	if file != "" {
 		w.Header().Set("Content-Disposition", `attachment; filename="`+file+`"`)
 	}
-	_, _ = w.Write(b.Bytes()) // whoever is gone needs no answer
+	_, _ = w.Write(b.Bytes()) // a client that is gone needs no answer
 }
 
 func (s *Server) savePage(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func (s *Server) saveData(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, "application/json", "warp.json", func(b io.Writer) error { return json.NewEncoder(b).Encode(c.page.Data()) })
 }
 
-// saveLog sends what the log has by now.
+// saveLog sends the log as it is so far.
 func (s *Server) saveLog(w http.ResponseWriter, _ *http.Request) {
 	path := ""
 	if s.options.Log != nil {
@@ -134,7 +134,7 @@ func (s *Server) saveLog(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// events sends the state, and each page that is newer than the one before.
+// events sends the state, and each newer page.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	s.look(1)
 	defer s.look(-1)

@@ -41,7 +41,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// at is the page of a course after so many seconds.
+// at returns the page of a course after so many seconds.
 func at(seconds int) *page.Page {
 	c := &Course{Workers: 8, Clients: 1}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
@@ -52,8 +52,8 @@ func at(seconds int) *page.Page {
 	return page.Report(c.Report(), page.Options{})
 }
 
-// A page in a browser follows the run: figures and charts change in place, marks are set, a reload shows the same, and
-// the end is seen. Nothing that is asked goes anywhere else.
+// In a browser the page follows the run: figures and charts change in place, marks can be set, a
+// reload shows the same, and the end is visible. No request goes anywhere else.
 func TestBrowserFollowsTheRun(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "127.0.0.1:0")

@@ -8,13 +8,13 @@ import (
 	"warp/pkg/results"
 )
 
-// maxSegments bounds a course; when there are more, neighbours are put together.
+// maxSegments limits a course. If there are more, neighbours are merged.
 const maxSegments = 400
 
-// A Course makes a report of live figures, where there is no other before the end
-// of the run: at the coordinator of a fleet.
+// A Course makes a report from live figures if there is no other report before the end of the run,
+// as at the coordinator of a fleet.
 type Course struct {
-	Base             results.Report // what is known before
+	Base             results.Report // known before the run
 	Workers, Clients int
 
 	begin, last int64
@@ -26,11 +26,11 @@ type courseOp struct {
 	segments []results.Segment
 }
 
-// Add takes the figures of another moment.
+// Add adds the figures of another moment.
 func (c *Course) Add(s monitor.Snapshot) {
 	if c.begin == 0 && len(s.Ops) > 0 {
 		for _, op := range s.Ops {
-			c.begin = max(c.begin, s.At-int64(op.Elapsed)) // the latest: what began before is counted in its first segment
+			c.begin = max(c.begin, s.At-int64(op.Elapsed)) // the latest one: the first segment contains what began before
 		}
 		c.last = c.begin
 	}
@@ -60,7 +60,7 @@ func (c *Course) op(name string) *courseOp {
 }
 
 func (o *courseOp) add(now *monitor.Op, from, to int64) {
-	less := func(a, b uint64) uint64 { // figures of a client that was lost are taken away
+	less := func(a, b uint64) uint64 { // the figures of a lost client are removed
 		if a < b {
 			return 0
 		}
@@ -74,7 +74,7 @@ func (o *courseOp) add(now *monitor.Op, from, to int64) {
 	o.segments = append(o.segments, withRates(s))
 }
 
-// halve puts each two segments together.
+// halve merges pairs of segments.
 func (o *courseOp) halve() {
 	kept := o.segments[:0]
 	for i := 0; i < len(o.segments); i += 2 {
@@ -94,10 +94,10 @@ func withRates(s results.Segment) results.Segment {
 	return s
 }
 
-// Elapsed is the time that the course covers.
+// Elapsed returns the duration of the course.
 func (c *Course) Elapsed() time.Duration { return time.Duration(c.last - c.begin) }
 
-// Report is what is known so far.
+// Report returns the report so far.
 func (c *Course) Report() *results.Report {
 	r := c.Base
 	r.Version = 2

@@ -1,8 +1,8 @@
-// Package web shows pages over HTTP: the page of a run while it lasts, fed by
-// server-sent events, and pages of recorded runs.
+// Package web shows pages over HTTP: the page of a run while it lasts, updated by server-sent
+// events, and pages of recorded runs.
 //
-// Whoever reads slowly costs nobody else anything: a reader gets the newest
-// state when it is ready for one, and none is kept for it.
+// A slow reader costs others nothing: it gets the newest state when it is ready, and the server
+// keeps no queue for it.
 package web
 
 import (
@@ -20,23 +20,23 @@ import (
 	"warp/pkg/report/page"
 )
 
-// What strangers may take up of the address: the descriptors are for the benchmark.
+// Limits on what strangers can use of the server, because the benchmark needs the file descriptors.
 const (
 	maxConnections = 64
 	grace          = 250 * time.Millisecond
 )
 
 const (
-	writeWait = 10 * time.Second // for a piece of an answer
-	beat      = 2 * time.Second  // between signs of life
-	interest  = 5 * time.Second  // for how long somebody who asked once is taken to go on
+	writeWait = 10 * time.Second // max time to write a part of an answer
+	beat      = 2 * time.Second  // interval of keepalive events
+	interest  = 5 * time.Second  // how long a reader counts as interested after a request
 )
 
-// Options say what a page can do besides being shown.
+// Options are the actions that a page offers.
 type Options struct {
-	Stop func()                  // ends the run; nil = there is nothing to end
-	Mark func(text string) error // notes what was done to the store; nil = there is no run
-	Log  func() string           // file of the op log so far; "" = there is none here
+	Stop func()                  // stops the run; nil = there is nothing to stop
+	Mark func(text string) error // sets a mark; nil = there is no run
+	Log  func() string           // returns the file name of the op log so far; "" = there is none
 }
 
 // A Server shows a page until Close.
@@ -52,26 +52,26 @@ type Server struct {
 	mu      sync.Mutex
 	state   state
 	shown   *content
-	changed chan struct{} // closed with each change
+	changed chan struct{} // closed at each change
 	viewers int
 	asked   time.Time
 }
 
-// A state is what the run does.
+// A state is the state of the run.
 type state struct {
 	Text string `json:"text"`
 	Over bool   `json:"over"`
 }
 
-// A content is a page with what all its viewers get of it.
+// A content is a page with the forms that its viewers get.
 type content struct {
 	page      *page.Page
 	at        time.Time
 	fragments []byte
 }
 
-// Listen serves at HOST:PORT. Where that can be reached from other machines,
-// everything needs the token that is in the URL; elsewhere only what changes the run.
+// Listen serves at HOST:PORT. If other machines can reach that address, every request needs the
+// token in the URL; otherwise only requests that change the run do.
 func Listen(addr string, o Options) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -89,7 +89,7 @@ func Listen(addr string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL is where the page is, with the token.
+// URL returns the URL of the page, with the token.
 func (s *Server) URL() string {
 	host := s.addr.Addr().Unmap().String()
 	if s.addr.Addr().IsUnspecified() {
@@ -98,17 +98,17 @@ func (s *Server) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(int(s.addr.Port()))) + "/?token=" + s.token
 }
 
-// Wanted reports whether somebody looks, so that a newer page is worth its cost.
+// Wanted reports whether somebody is viewing the page, so that a newer one is worth its cost.
 func (s *Server) Wanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.state.Over && (s.viewers > 0 || time.Since(s.asked) < interest)
 }
 
-// Show replaces the page. When it returns, all that viewers get of it is made.
+// Show replaces the page. It renders everything that viewers get before it returns.
 func (s *Server) Show(p *page.Page) {
 	c := &content{page: p, at: time.Now()}
-	if fragments, err := p.Fragments(); err == nil { // the templates are tested
+	if fragments, err := p.Fragments(); err == nil { // tests cover the templates
 		c.fragments = fragments
 	}
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *Server) Show(p *page.Page) {
 	s.tell()
 }
 
-// Say changes what the run does, in a few words. After End it does nothing.
+// Say changes the state, in a few words. After End it does nothing.
 func (s *Server) Say(text string) { s.become(state{Text: text}) }
 
 // End says that the run is over, and why or how.
@@ -133,16 +133,16 @@ func (s *Server) become(now state) {
 	s.tell()
 }
 
-// tell wakes all that wait for a change. The lock is held.
+// tell wakes all that wait for a change. The caller holds the lock.
 func (s *Server) tell() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// Close ends all connections, with viewers in good order.
+// Close closes all connections, after viewers have got the final state.
 func (s *Server) Close() {
 	s.close()
-	for range 20 { // until they have been told
+	for range 20 { // wait until they have got it
 		s.mu.Lock()
 		left := s.viewers
 		s.mu.Unlock()
@@ -166,8 +166,9 @@ func (s *Server) handler() http.Handler {
 	return mux
 }
 
-// guard lets in who may ask for that. A page of another site that makes a browser
-// ask, be it by a name that leads here, has another Host or Origin, and no token.
+// guard checks whether a request is allowed. A page of another site that makes a browser send
+// requests, perhaps through a host name that resolves to this machine, has another Host or Origin
+// and no token.
 func (s *Server) guard(next http.HandlerFunc, changes bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -215,13 +216,13 @@ func (s *Server) knows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
 }
 
-// foreign reports whether a browser says that another site's page asks.
+// foreign reports whether the browser says that a page of another site sends the request.
 func foreign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
 		return true
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	// A link or an address that was typed in may lead to the page, but nothing else.
+	// A link or a typed address may lead to the page, but to nothing else.
 	return site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet && site != "" && site != "same-origin"
 }
 

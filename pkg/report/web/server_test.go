@@ -22,7 +22,7 @@ import (
 
 const patience = time.Minute
 
-// A run is one with a page.
+// A run is a run with a page.
 type run struct {
 	*Server
 	t       *testing.T
@@ -64,7 +64,7 @@ func serve(t *testing.T, addr string) *run {
 	return r
 }
 
-// ask sends a request and returns what came of it.
+// ask sends a request and returns its answer.
 func (r *run) ask(method, path string, change func(*http.Request), body string) (code int, text string, h http.Header) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
@@ -93,7 +93,8 @@ func some(name string) *page.Page {
 		Operations: []results.Operation{{Op: name, Inside: 10, WindowS: 1, ObjectsPerS: 10}}}, page.Options{})
 }
 
-// On loopback everybody reads, and only who has the token changes the run. The token is in no page of who lacks it.
+// On loopback everybody may read, but only a client with the token may change the run. Pages for
+// others do not contain the token.
 func TestWhoMayWhat(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "127.0.0.1:0")
@@ -166,7 +167,7 @@ func TestWhoMayWhat(t *testing.T) {
 	}
 }
 
-// Where other machines reach it, everything needs the token.
+// If other machines can reach the server, every request needs the token.
 func TestOtherAddresses(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "0.0.0.0:0")
@@ -248,7 +249,7 @@ func TestEvents(t *testing.T) {
 	again.find("end", "")
 }
 
-// Who does not read costs the run nothing, and is let go.
+// A client that does not read costs the run nothing, and is disconnected.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "127.0.0.1:0")
@@ -264,7 +265,7 @@ func TestSlowReader(t *testing.T) {
 	go func() {
 		defer close(done)
 		p := some(strings.Repeat("x", 256<<10))
-		for range 50 { // more than any buffer of the system
+		for range 50 { // more than any socket buffer
 			r.Show(p)
 		}
 		r.Show(some("LAST"))
@@ -277,7 +278,7 @@ func TestSlowReader(t *testing.T) {
 	r.view().find("page", "LAST")
 }
 
-// Strangers cannot take up all connections for long.
+// Strangers cannot occupy all connections for long.
 func TestManyConnections(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "127.0.0.1:0")
@@ -293,7 +294,7 @@ func TestManyConnections(t *testing.T) {
 	}
 }
 
-// What a coordinator knows makes a page, too, however long the run is.
+// The figures of a coordinator make a page too, however long the run is.
 func TestCourse(t *testing.T) {
 	t.Parallel()
 	c := &Course{Workers: 8, Clients: 2, Base: results.Report{Benchmark: "get"}}

@@ -68,7 +68,7 @@ func (w *countingWriter) Write(b []byte) (int, error) { w.n += len(b); return le
 // A frugal request has an answer and a max number of allocations.
 type frugal struct {
 	answer  string
-	most    float64
+	limit   float64
 	do      func(h *store.Host, tr *store.Trace) error
 	options store.Options
 }
@@ -134,13 +134,13 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 	for name, test := range frugalRequests() {
 		t.Run(name, func(t *testing.T) {
 			h := oneHost(t, store.Config{Engine: "lean", Options: test.options, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, echo(t, test.answer))
-			allocates(t, h, test.do, test.most)
+			allocates(t, h, test.do, test.limit)
 		})
 	}
 }
 
-// allocates checks that a request makes no more than max allocations once its memory is in place.
-func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Trace) error, most float64) {
+// allocates checks that a request makes no more than limit allocations once its memory is in place.
+func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Trace) error, limit float64) {
 	t.Helper()
 	tr := store.NewTrace(time.Now())
 	step := func() {
@@ -153,8 +153,8 @@ func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Tra
 	for range 100 {
 		step()
 	}
-	if n := testing.AllocsPerRun(1000, step); n > most {
-		t.Errorf("%v allocations per request, want %v", n, most)
+	if n := testing.AllocsPerRun(1000, step); n > limit {
+		t.Errorf("%v allocations per request, want %v", n, limit)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestGCSMakesNoGarbage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := oneHost(t, store.Config{Engine: "gcs", Provider: "gcs", Bearer: store.Bearer{Token: "token"}}, echo(t, test.answer))
-			allocates(t, h, test.do, test.most)
+			allocates(t, h, test.do, test.limit)
 		})
 	}
 }
