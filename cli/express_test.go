@@ -78,6 +78,14 @@ func TestExpressBenchmarks(t *testing.T) {
 	if err != nil || len(left) != 3 || !left["foreign"] || !left["warp-x/foreign"] || !left[".warp/foreign"] {
 		t.Errorf("left are %v, %v", left, err)
 	}
+	for _, key := range []string{"object", "object2", "object3"} {
+		if _, err := c.WriteSmall(t.Context(), store.Ref{Bucket: bucket, Key: key}, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := run(exit.Failed, "multipart", "--obj.name=object", "--parts=2"); !strings.Contains(r.err, "object exists in bucket") {
+		t.Errorf("an object that is not the first of the listing is not found: %s", r.err)
+	}
 	seen, problems := e.Seen()
 	for _, p := range problems {
 		t.Error(p)

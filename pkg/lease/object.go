@@ -113,12 +113,13 @@ func (l *Lease) versionsOf(ctx context.Context, key string) (found []store.Objec
 	if err != nil {
 		return nil, err
 	}
+	sorted := l.store.ListsSorted()
 	list := store.List{Bucket: l.bucket, Prefix: key, Versions: state != ""}
 	err = l.store.List(ctx, list, func() { found = nil }, func(o store.Object) bool {
 		if o.Key == key {
 			found = append(found, o)
 		}
-		return o.Key == key // listings are sorted, and this key comes first
+		return o.Key == key || !sorted // in a sorted listing, this key comes first
 	})
 	return found, err
 }

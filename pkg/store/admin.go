@@ -42,6 +42,11 @@ type FolderRemover interface {
 	RemoveFolders(ctx context.Context, bucket, prefix string) error
 }
 
+// An UnsortedLister is an [Admin] of a store that lists objects in no order.
+type UnsortedLister interface {
+	ListsUnsorted()
+}
+
 // A Profiler is an [Admin] of a store that can profile itself.
 type Profiler interface {
 	// StartProfiles starts profiles of the given kinds on all nodes. It fails with [ErrUnsupported]

@@ -127,6 +127,14 @@ func (c *Client) List(ctx context.Context, l List, begin func(), each func(Objec
 	})
 }
 
+// ListsSorted reports whether List returns objects in the order of their keys.
+func (c *Client) ListsSorted() bool {
+	return !slices.ContainsFunc(c.hosts, func(h *Host) bool {
+		_, unsorted := h.admin.(UnsortedLister)
+		return unsorted
+	})
+}
+
 // Delete deletes refs through any host that answers.
 func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.Delete(ctx, refs, NewTrace(time.Now())) })

@@ -253,6 +253,9 @@ func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Obje
 	return check.Each(each, func(each func(store.Object) bool) error { return a.Lake.List(ctx, l, each, tr) })
 }
 
+// ListsUnsorted marks that the dfs endpoint does not list in the order of names.
+func (a *LakeAdmin) ListsUnsorted() {}
+
 // fileSystem sends a request about a file system, and calls look, unless that is nil, with the answer.
 func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit func(*work), look func(*rest.Reply)) error {
 	w := a.begin(method, name, "")

@@ -287,6 +287,9 @@ func (a *ExpressAdmin) List(ctx context.Context, l store.List, each func(store.O
 	}, tr)
 }
 
+// ListsUnsorted marks that directory buckets list in no order.
+func (a *ExpressAdmin) ListsUnsorted() {}
+
 // Uploads also lists whole directories.
 func (a *ExpressAdmin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
 	return a.Admin.Uploads(ctx, bucket, s3.ListPrefix(prefix), func(u store.Upload) error {
