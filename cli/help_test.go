@@ -39,7 +39,11 @@ func TestHelp(t *testing.T) {
 func fitsScreen(t *testing.T, name, text string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) > 43 && !strings.HasSuffix(name, "-all") {
+	limit := 43
+	if name == "root" {
+		limit = 50 // it has a line per command
+	}
+	if len(lines) > limit && !strings.HasSuffix(name, "-all") {
 		t.Errorf("the help of %s has %d lines, which is more than a screen", name, len(lines))
 	}
 	for _, line := range lines {

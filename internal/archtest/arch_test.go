@@ -36,11 +36,11 @@ func allowed() map[string][]string {
 			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "pkg/aggregate", "pkg/assert",
 			"pkg/bench", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/diff", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
-			"pkg/oplog", "pkg/oplog/lines", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
+			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
 			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/credentials", "pkg/store/dial",
 			"pkg/store/engines", "pkg/store/nethttp",
 		},
-		"pkg/fleet":            {"internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
+		"pkg/fleet":            {"internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/oplog/merge", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
 		"pkg/bench":            {"internal/pause", "pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human", "pkg/bench/archive", "pkg/bench/pacing", "pkg/bench/recording", "pkg/bench/verify"},
 		"pkg/bench/pacing":     {"internal/pause", "pkg/hostload"},
 		"pkg/bench/recording":  {"pkg/oplog"},
@@ -67,6 +67,7 @@ func allowed() map[string][]string {
 		"pkg/store/hostselect": {},
 		"pkg/s3mem":            {},
 		"pkg/generator":        {},
+		"pkg/oplog/merge":      {"pkg/oplog", "pkg/hostload", "internal/human", "internal/wire"},
 		"pkg/oplog":            {"pkg/oplog/field", "pkg/oplog/lines", "pkg/hostload", "internal/human", "internal/wire"},
 		"pkg/oplog/field":      {},
 		"pkg/oplog/lines":      {},
@@ -241,6 +242,29 @@ func TestMapIsDocumented(t *testing.T) {
 		if !seen[pkg] {
 			t.Errorf("%s is not in the table of docs/architecture.md", pkg)
 		}
+	}
+}
+
+// Every package has a row in one of the tables, which say what it is for.
+func TestPackagesAreDescribed(t *testing.T) {
+	var text []byte
+	for _, name := range []string{doc, filepath.Join(root, "CONTRIBUTING.md")} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, b...)
+	}
+	seen := map[string]bool{".": true}
+	for _, f := range files(t) {
+		name := f.pkg
+		if below, ok := strings.CutPrefix(name, "cli/"); ok {
+			name = below
+		}
+		if !seen[f.pkg] && !bytes.Contains(text, []byte("\n| `"+name+"/` |")) {
+			t.Errorf("neither docs/architecture.md nor CONTRIBUTING.md has a row for %s", f.pkg)
+		}
+		seen[f.pkg] = true
 	}
 }
 

@@ -12,7 +12,7 @@ func helps(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	all := map[string]string{"": mustWarp(t, 0, dir, "--help-all").out}
-	command := regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) {2,}[a-z]`)
+	command := regexp.MustCompile(`(?m)^  ([a-z][a-z0-9-]*) {2,}[a-z]`)
 	for _, m := range command.FindAllStringSubmatch(all[""], -1) {
 		all[m[1]] = mustWarp(t, 0, dir, m[1], "--help-all").out
 	}

@@ -1,6 +1,3 @@
-// Package sink sends a run's records elsewhere while it runs: to InfluxDB,
-// StatsD and Prometheus. A sink never makes the load wait: what its receiver
-// does not take in time is dropped and counted.
 package sink
 
 import (
