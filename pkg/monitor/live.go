@@ -15,16 +15,15 @@ import (
 
 const (
 	slotLength = int64(100 * time.Millisecond)
-	slotsKept  = 64 // 6.4 s are remembered
-	// arrivalDelay is how old a request can be when it arrives here: they
-	// are collected every 100 ms. A current rate must not look at what is not complete.
+	slotsKept  = 64 // keeps 6.4 s
+	// arrivalDelay is the max age of a request when it arrives here, because they are collected
+	// every 100 ms. A current rate must not include incomplete slots.
 	arrivalDelay = int64(300 * time.Millisecond)
 )
 
-// Live keeps the figures that a terminal shows during a run, in constant
-// memory. One goroutine writes while another takes snapshots. Its totals and
-// percentiles are about everything since the start, not about an active
-// window, which is known only at the end. The zero value is ready.
+// Live keeps the figures that a terminal shows during a run, in constant memory. One goroutine
+// writes while another takes snapshots. Totals and percentiles cover everything since the start,
+// not the window, which is known only at the end. The zero value is ready for use.
 type Live struct {
 	mu    sync.Mutex
 	ops   []*opCounts
@@ -40,9 +39,9 @@ type opCounts struct {
 	slots            [slotsKept]slotCounts
 }
 
-// slotCounts is what ended in 100 ms.
+// slotCounts counts the requests that ended within 100 ms.
 type slotCounts struct {
-	slot                     int64 // which 100 ms since 1970
+	slot                     int64 // number of the 100 ms since 1970
 	requests, bytes, objects uint64
 	busy                     int64 // sum of durations
 }
@@ -56,17 +55,17 @@ type Snapshot struct {
 	Clients []Part // of a fleet, in its order
 }
 
-// A Part is what one host, or one client of a fleet, has done since the
-// start. Failed requests count as errors only.
+// A Part contains the figures of one host, or of one client of a fleet, since the start. Failed
+// requests count as errors only.
 type Part struct {
 	Name           string
-	Requests       uint64 // all, failed ones included
+	Requests       uint64 // including failed ones
 	Errors         uint64
 	Bytes, Objects uint64
-	Busy           time.Duration // how long the successful requests took, added up
+	Busy           time.Duration // sum of the durations of successful requests
 }
 
-// Add adds what another part has done.
+// Add adds the figures of another part.
 func (p *Part) Add(o *Part) {
 	p.Requests = exact.AddUint(p.Requests, o.Requests)
 	p.Errors = exact.AddUint(p.Errors, o.Errors)
@@ -79,20 +78,20 @@ func (p *Part) Add(o *Part) {
 // count as errors only.
 type Op struct {
 	Op             string
-	Requests       uint64 // all, failed ones included
+	Requests       uint64 // including failed ones
 	Errors         uint64
 	Bytes, Objects uint64
 	Elapsed        time.Duration  // since the first request began
 	P50, P99       time.Duration  // since the start
-	Latency        *results.Stats // the same in full; nil where no request succeeded
-	Current        Rate           // over the last second, or up to five where requests take that long
+	Latency        *results.Stats // all figures; nil if no request succeeded
+	Current        Rate           // over the last second, or up to five if requests take that long
 	Average        Rate           // since the first request began
 }
 
 // A Rate is throughput per second.
 type Rate struct{ Requests, Bytes, Objects float64 }
 
-// Write takes rows in any order; it never fails.
+// Write adds rows in any order; it never fails.
 func (l *Live) Write(batch []oplog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,8 +104,8 @@ func (l *Live) Write(batch []oplog.Record) error {
 // Flush does nothing: Live keeps its figures in memory.
 func (l *Live) Flush() error { return nil }
 
-// SetWindow starts anew when the measured part starts, since the preparation has
-// live figures of its own.
+// SetWindow resets the figures when the measured part starts, since the preparation has its own
+// live figures.
 func (l *Live) SetWindow(w oplog.Window) error {
 	if w.Begin == 0 && w.End == 0 {
 		l.reset()
@@ -114,7 +113,7 @@ func (l *Live) SetWindow(w oplog.Window) error {
 	return nil
 }
 
-// reset forgets everything, for the next part of a run.
+// reset clears all figures, for the next part of a run.
 func (l *Live) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,8 +168,8 @@ func (l *Live) add(r *oplog.Record) {
 	host.Objects = exact.AddUint(host.Objects, objects)
 	host.Busy = time.Duration(exact.AddInt(int64(host.Busy), int64(r.Duration)))
 	op.latency.Add(r.Duration)
-	// A request counts where it ended. To spread it over the time it took
-	// would leave out those in flight, and show too little until they end.
+	// A request counts in the slot in which it ended. Spreading it over its duration would omit the
+	// requests in flight, and show too little until they end.
 	slot := exact.FloorDiv(end, slotLength)
 	c := &op.slots[((slot%slotsKept)+slotsKept)%slotsKept]
 	switch {
@@ -210,8 +209,8 @@ func (l *Live) Snapshot(now int64) Snapshot {
 	return s
 }
 
-// current is the rate over the last second that is complete. Requests that
-// take longer end in lumps, so the time grows with them.
+// current returns the rate over the last complete second. Requests that take longer end in bursts,
+// so the time grows with their duration.
 func (o *opCounts) current(now int64) Rate {
 	last := exact.FloorDiv(now-arrivalDelay, slotLength) // exclusive
 	recent := o.sum(last-50, last)

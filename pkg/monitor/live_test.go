@@ -8,10 +8,10 @@ import (
 	"warp/pkg/oplog"
 )
 
-// at is so many ms after the begin.
+// at returns the instant so many ms after the begin.
 func at(ms int64) int64 { return testlog.Epoch + ms*int64(time.Millisecond) }
 
-// get is a GET of 1000 bytes by a thread, from and to in ms.
+// get returns a GET of 1000 bytes by a thread, from and to in ms.
 func get(thread uint32, from, to int64) oplog.Record {
 	return oplog.Record{
 		Op: "GET", Run: "r", Client: "c", Thread: thread, Endpoint: "http://h:1", Objects: 1, Bytes: 1000,
@@ -41,7 +41,7 @@ func TestLive(t *testing.T) {
 			l.Snapshot(at(5000))
 		}
 	}()
-	batch := make([]oplog.Record, 97) // overwritten, as the runner's are
+	batch := make([]oplog.Record, 97) // overwritten, like the batches of a run
 	for rest := rows; len(rest) > 0; {
 		n := copy(batch, rest)
 		_ = l.Write(batch[:n])
@@ -59,7 +59,7 @@ func TestLive(t *testing.T) {
 	if op.P50 != 8*time.Millisecond {
 		t.Errorf("p50 %v", op.P50)
 	}
-	// A store that hangs shows as nothing happening.
+	// If a store hangs, the current rate is 0.
 	if r := l.Snapshot(at(12_000)).Ops[0].Current; r != (Rate{}) {
 		t.Errorf("after two silent seconds: %+v", r)
 	}
@@ -69,7 +69,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveSlowRequests: 4 threads with requests of 2 s finish two per second.
+// TestLiveSlowRequests checks that 4 threads with requests of 2 s finish two per second.
 func TestLiveSlowRequests(t *testing.T) {
 	t.Parallel()
 	var l Live

@@ -11,30 +11,30 @@ import (
 	"warp/pkg/stats"
 )
 
-// Automatic termination looks at the throughput since the start in 25 samples
-// of equal length. A run is steady when the last 7 of them are within a
-// percentage of the newest, and are long enough together. The samples grow
-// with the run, so that a slow drift shows in them sooner or later.
+// Automatic termination divides the throughput since the start into 25 samples of equal length. A
+// run is steady if the last 7 of them are within a percentage of the newest and cover enough time
+// together. The samples grow with the run, so that a slow drift becomes visible in them sooner or
+// later.
 const (
 	steadySamples = 25
 	steadyLast    = 7
-	// maxPoints bounds what is remembered of a run; beyond it every second
-	// point is forgotten. 25 samples of them are fine enough.
+	// maxPoints limits the memory for a run. Above it every second point is dropped; 25 samples of
+	// the rest are precise enough.
 	maxPoints = 4096
 )
 
-// A Steadiness tells when the throughput of a run has become steady. It is
-// shown the live figures every now and then; the zero value needs its limits.
+// A Steadiness detects when the throughput of a run has become steady. It gets the live figures
+// from time to time. The zero value needs its limits.
 type Steadiness struct {
-	Percent float64       // by how much samples may differ from the newest
-	For     time.Duration // how long the last samples must be together
+	Percent float64       // max difference of samples from the newest
+	For     time.Duration // min duration of the last samples together
 
-	began int64 // unix ns; 0 = nothing was seen yet
+	began int64 // unix ns; 0 = there are no figures yet
 	last  int64 // the newest figures
 	ops   []steadyOp
 }
 
-// A steadyOp is what is known of one operation: how much it had done when.
+// A steadyOp contains the totals of one operation over time.
 type steadyOp struct {
 	name   string
 	points []steadyPoint
@@ -45,8 +45,8 @@ type steadyPoint struct {
 	bytes, objects float64
 }
 
-// Add takes the figures of one moment, in unix ns. Those that are not newer than
-// the ones before say nothing.
+// Add adds the figures of one moment, in unix ns. It ignores figures that are not newer than the
+// ones before.
 func (s *Steadiness) Add(snap *Snapshot, now int64) {
 	if now <= s.last {
 		return
@@ -70,7 +70,7 @@ func (s *Steadiness) Add(snap *Snapshot, now int64) {
 	}
 }
 
-// Age is the time from the first request to the newest figures.
+// Age returns the time from the first request to the newest figures.
 func (s *Steadiness) Age() time.Duration { return time.Duration(s.last - s.began) }
 
 func (s *Steadiness) op(name string) *steadyOp {
@@ -82,7 +82,7 @@ func (s *Steadiness) op(name string) *steadyOp {
 	return &s.ops[i]
 }
 
-// thin forgets every second point, but not the newest.
+// thin drops every second point, but not the newest.
 func (o *steadyOp) thin() {
 	kept := o.points[:0]
 	for i, p := range o.points {
@@ -93,7 +93,7 @@ func (o *steadyOp) thin() {
 	o.points = kept
 }
 
-// Reached says whether all operations are steady, and how.
+// Reached reports whether all operations are steady, with a description.
 func (s *Steadiness) Reached() (why string, ok bool) {
 	for i := range s.ops {
 		text, ok := s.ops[i].steady(s.Percent, s.For)
@@ -121,7 +121,7 @@ func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
 	return fmt.Sprintf("%s within %s %% of %s for %s", o.name, percentText(spreadOf(last)), o.rate(speed), (steadyLast * length).Round(time.Second)), true
 }
 
-// percentText is a share in percent, with two digits where it is not tiny.
+// percentText formats a share in percent, with two digits unless it is tiny.
 func percentText(share float64) string {
 	percent, digits := 100*share, 100.
 	switch {
@@ -133,7 +133,7 @@ func percentText(share float64) string {
 	return strconv.FormatFloat(math.Round(percent*digits)/digits, 'f', -1, 64)
 }
 
-// moves says whether the throughput is one of payload.
+// moves reports whether the operation moves payload.
 func (o *steadyOp) moves() bool { return o.points[len(o.points)-1].bytes > 0 }
 
 func (o *steadyOp) rate(perSecond float64) string {
@@ -143,20 +143,20 @@ func (o *steadyOp) rate(perSecond float64) string {
 	return fmt.Sprintf("%.2f obj/s", perSecond)
 }
 
-// SteadyAtEarliest is after what time a run may have been steady for this
-// long: only the last of its samples count.
+// SteadyAtEarliest returns the time after which a run may have been steady for this long, because
+// only the last samples count.
 func SteadyAtEarliest(least time.Duration) time.Duration {
 	return least * steadySamples / steadyLast
 }
 
-// isSteady says whether all samples are within percent of the last one.
+// isSteady reports whether all samples are within percent of the last one.
 func isSteady(samples []float64, percent float64) bool {
 	newest := samples[len(samples)-1]
 	return newest > 0 && spreadOf(samples) <= percent/100
 }
 
-// drifts says whether samples that are steady go in one direction all the same:
-// their trend is no chance, and comes to more than can be left out of account.
+// drifts reports whether steady samples nevertheless have a trend that is significant and large
+// enough to matter.
 func drifts(samples []float64) bool {
 	const negligible = .005
 	t := stats.TheilSen(samples)
@@ -164,8 +164,7 @@ func drifts(samples []float64) bool {
 	return (t.Low > 0 || t.High < 0) && whole > negligible*samples[len(samples)-1]
 }
 
-// spreadOf is by which share of the last sample the others differ from it at
-// most.
+// spreadOf returns the largest difference of the samples from the last one, as a share of it.
 func spreadOf(samples []float64) float64 {
 	newest, most := samples[len(samples)-1], 0.
 	for _, v := range samples {
@@ -174,8 +173,8 @@ func spreadOf(samples []float64) float64 {
 	return most / newest
 }
 
-// samples is the throughput in 25 parts of the time so far: bytes where the
-// operation moves any, else objects.
+// samples returns the throughput in 25 parts of the time so far: bytes if the operation moves any,
+// otherwise objects.
 func (o *steadyOp) samples() (samples [steadySamples]float64, length time.Duration) {
 	newest := o.points[len(o.points)-1]
 	length = newest.at / steadySamples
@@ -195,7 +194,7 @@ func (o *steadyOp) samples() (samples [steadySamples]float64, length time.Durati
 	return samples, length
 }
 
-// at is how much was done by a time. Between two points it grows evenly.
+// at returns the total at a time. It interpolates between two points.
 func (o *steadyOp) at(t time.Duration, value func(steadyPoint) float64) float64 {
 	i, exact := slices.BinarySearchFunc(o.points, t, func(p steadyPoint, t time.Duration) int { return int(p.at - t) })
 	switch {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// endsAt feeds a run of up to ten minutes, a point a second, whose throughput
-// at a second is rate's, and returns the second in which it was found steady;
-// 0 = never.
+// endsAt feeds a run of up to ten minutes with one point per second, whose throughput rate returns.
+// It returns the second in which the run was found steady; 0 = never.
 func endsAt(s *Steadiness, rate func(second float64) float64) int {
 	const start = int64(1_700_000_000e9)
 	done := 0.
@@ -30,21 +29,23 @@ func TestSteadiness(t *testing.T) {
 	little, much := noise(), noise()
 	for name, c := range map[string]struct {
 		rate     func(float64) float64
-		from, to int // seconds in which it must end; 0, 0 = never
+		from, to int // the range of seconds in which it must end; 0, 0 = never
 	}{
 		"flat":         {func(float64) float64 { return 1e9 }, 54, 54}, // 7/25 of it are 15 s
 		"nothing":      {func(float64) float64 { return 0 }, 0, 0},
 		"little noise": {func(float64) float64 { return 1e9 * (1 + 0.02*little.NormFloat64()) }, 54, 80},
-		// Noise that is averaged away as the samples grow.
+		// Noise that averages out as the samples grow.
 		"much noise":  {func(float64) float64 { return 1e9 * (0.5 + much.Float64()) }, 80, 600},
 		"steep drift": {func(s float64) float64 { return 1e9 * math.Exp(s/100) }, 0, 0},
-		// 30 % in ten minutes is within the percentage from one sample to the seventh, but goes in one direction.
+		// 30 % in ten minutes is within the percentage from one sample to the seventh, but it is a
+		// trend.
 		"slow drift": {func(s float64) float64 { return 1e9 * (1 + s/2000) }, 0, 0},
 		"slow fall":  {func(s float64) float64 { return 1e9 * (1 - s/2000) }, 0, 0},
-		// A cache that is full after a while: steady again when the step has left the last 7 of 25.
+		// A cache that fills up after a while: steady again when the step is no longer in the last
+		// 7 of 25.
 		"step":     {func(s float64) float64 { return map[bool]float64{true: 2e9, false: 1e9}[s <= 50] }, 68, 72},
 		"sawtooth": {func(s float64) float64 { return 1e9 * (1 + math.Mod(s, 100)/100) }, 0, 0},
-		// Short teeth are averaged away once a sample is about as long as one.
+		// Short teeth average out once a sample is about as long as one.
 		"short teeth": {func(s float64) float64 { return 1e9 * (1 + math.Mod(s, 10)/10) }, 80, 400},
 		"stops":       {func(s float64) float64 { return map[bool]float64{true: 1e9, false: 0}[s < 50] }, 0, 0},
 	} {
@@ -55,7 +56,7 @@ func TestSteadiness(t *testing.T) {
 	}
 }
 
-// TestSteadinessOfAll holds a run open until its last operation is steady.
+// TestSteadinessOfAll checks that a run stays open until its last operation is steady.
 func TestSteadinessOfAll(t *testing.T) {
 	t.Parallel()
 	s := Steadiness{Percent: 7.5, For: 15 * time.Second}
@@ -83,7 +84,7 @@ func TestSteadinessSaysWhy(t *testing.T) {
 	if why != "GET within 0.06 % of 958.09 MiB/s for 15s" {
 		t.Errorf("%q", why)
 	}
-	// Where nothing moves payload it is objects that count, also beside an operation that does.
+	// If nothing moves payload, objects count, even next to an operation that does.
 	s = Steadiness{Percent: 7.5, For: 15 * time.Second}
 	for second := 1; second <= 60; second++ {
 		elapsed := time.Duration(second) * time.Second
@@ -106,7 +107,7 @@ func TestPercentText(t *testing.T) {
 	}
 }
 
-// What is within the percentage counts from the newest sample, to both sides.
+// The percentage applies to both sides of the newest sample.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -129,8 +130,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestSteadinessForgets compares a long run's verdict with and without points
-// that were forgotten.
+// TestSteadinessForgets compares a long run's verdict with and without dropped points.
 func TestSteadinessForgets(t *testing.T) {
 	t.Parallel()
 	op := steadyOp{points: []steadyPoint{{}}}

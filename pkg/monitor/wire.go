@@ -11,9 +11,8 @@ import (
 	"warp/pkg/stats"
 )
 
-// Append writes the state, so that Merge of another machine's Live can add it.
-// What costs is in proportion to what there is: a histogram is the buckets that
-// are not empty.
+// Append encodes the state, so that Merge of another machine's Live can add it. The size depends on
+// the content: a histogram contains only its non-empty buckets.
 func (l *Live) Append(b []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,14 +59,13 @@ func (o *opCounts) appendSlots(b []byte) []byte {
 	return b
 }
 
-// A State is the state of another machine's Live, read from what its Append
-// has written.
+// A State is the decoded state of another machine's Live.
 type State struct {
 	ops   []*opCounts
 	hosts []Part
 }
 
-// Total is what the machine has done with all hosts, under a name for it.
+// Total returns the figures of the machine for all hosts, under a name for it.
 func (s *State) Total(name string) Part {
 	sum := Part{Name: name}
 	for i := range s.hosts {
@@ -76,10 +74,10 @@ func (s *State) Total(name string) Part {
 	return sum
 }
 
-// errState says that a state was not written by Append.
+// errState reports data that Append has not written.
 var errState = errors.New("the figures of a client cannot be read")
 
-// Bounds of what a hostile state can cost.
+// Limits on the cost of a hostile state.
 const (
 	maxOps      = 64
 	maxOpName   = 64
@@ -87,7 +85,7 @@ const (
 	maxHostName = 512
 )
 
-// ReadLive reads a state whose clock is ahead of ours by the given ns.
+// Read decodes a state whose clock is ahead of ours by the given ns.
 func Read(b []byte, ahead int64) (*State, error) {
 	r := &wireReader{wire.NewReader(b), maxOps * stats.HistogramPages}
 	s := &State{}
@@ -122,11 +120,11 @@ func Read(b []byte, ahead int64) (*State, error) {
 	return s, nil
 }
 
-// A wireReader takes figures from the front. A histogram takes much more memory
-// than its bytes do, so that what all of them may take is limited.
+// A wireReader decodes figures. A histogram takes much more memory than its encoded bytes, so the
+// memory for all of them is limited.
 type wireReader struct {
 	wire.Reader
-	pages int // of histograms that may still be made, of 1 KiB each
+	pages int // pages of 1 KiB that histograms may still use
 }
 
 func (r *wireReader) op(ahead int64) *opCounts {
@@ -151,7 +149,7 @@ func (r *wireReader) op(ahead int64) *opCounts {
 
 func slotIndex(slot int64) int64 { return (slot%slotsKept + slotsKept) % slotsKept }
 
-// Merge adds the state of another machine. The latest of what ended counts.
+// Merge adds the state of another machine. It keeps the latest slots.
 func (l *Live) Merge(s *State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// What two machines show together is what one would show that had done it all.
+// The merged figures of two machines equal those of one machine with all requests.
 func TestLiveMergesExactly(t *testing.T) {
 	t.Parallel()
 	const base, ahead = int64(1e18), int64(300 * time.Millisecond)
@@ -54,7 +54,7 @@ func TestLiveMergesExactly(t *testing.T) {
 	}
 }
 
-// total is what was done with all hosts, from the figures of operations.
+// total returns the figures for all hosts, from the figures of operations.
 func (l *Live) total() Part {
 	sum := Part{Name: "client"}
 	for _, op := range l.ops {

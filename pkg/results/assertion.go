@@ -8,24 +8,24 @@ const (
 	Flaky        = "flaky" // it failed, and passed when the run was repeated
 )
 
-// An Assertion is a condition that a run has to meet, and its result. Measured,
-// Low, High and the limit are in Unit.
+// An Assertion is a condition for a run and its result. Measured, Low, High and the limit are in
+// Unit.
 type Assertion struct {
 	Assertion string   `json:"assertion"`           // as it was written
-	Subject   string   `json:"subject"`             // of it: operation and metric
+	Subject   string   `json:"subject"`             // operation and metric
 	Statement int      `json:"statement,omitempty"` // of a script, from 1
 	Result    string   `json:"result"`              // "passed", "failed", "inconclusive", or "flaky"
-	Measured  *float64 `json:"measured"`            // null where there is nothing to measure
+	Measured  *float64 `json:"measured"`            // null if there was nothing to measure
 	Unit      string   `json:"unit"`
 	Limit     float64  `json:"limit"`
-	Low       *float64 `json:"low,omitempty"`  // 95 % interval, by a block bootstrap over pieces of the window; it describes this run only
-	High      *float64 `json:"high,omitempty"` // and says nothing about the next one
-	Requests  uint64   `json:"requests"`       // that it is judged by
+	Low       *float64 `json:"low,omitempty"`  // 95 % interval, by a block bootstrap over pieces of the window; it describes only this run
+	High      *float64 `json:"high,omitempty"` // not the next one
+	Requests  uint64   `json:"requests"`       // requests behind the result
 
-	Pieces int `json:"pieces,omitempty"` // with every: of the window
-	Held   int `json:"held,omitempty"`   // pieces for which it holds
+	Pieces int `json:"pieces,omitempty"` // with every: number of pieces of the window
+	Held   int `json:"held,omitempty"`   // number of pieces for which it holds
 
-	Sentence string     `json:"sentence"`            // all of this in one
-	First    *Assertion `json:"first_run,omitempty"` // the first result, where the run was repeated
+	Sentence string     `json:"sentence"`            // the result in one sentence
+	First    *Assertion `json:"first_run,omitempty"` // the first result, if the run was repeated
 	Smaller  bool       `json:"-"`                   // smaller is better
 }

@@ -6,15 +6,15 @@ import (
 	"warp/pkg/stats"
 )
 
-// A Course is how an operation, or all of a group, went over time, in more
-// detail than a report shows: what assertions are judged by.
+// A Course contains an operation, or a whole group, over time, in more detail than a report.
+// Assertions use it.
 type Course struct {
 	Whole  Slice
 	Slices map[time.Duration][]Slice // by the lengths in Options.Slices
 }
 
-// A Slice is a piece of the window. Rates are about the time in it, and the
-// rest about the requests that started in it.
+// A Slice is a part of the window. Rates are about that time, and everything else about the
+// requests that started in it.
 type Slice struct {
 	Start          time.Time
 	Seconds        float64
@@ -23,14 +23,15 @@ type Slice struct {
 	stats.Times
 }
 
-// AddUnsent adds the waits of requests that were never sent to the response times of the whole.
+// AddUnsent adds the waits of requests that were never sent to the response times of the whole
+// window.
 func (c *Course) AddUnsent(waits *stats.Histogram) {
 	if c != nil {
 		c.Whole.Response.Merge(waits)
 	}
 }
 
-// Add adds what happened in the same time.
+// Add adds another slice of the same time.
 func (s *Slice) Add(o *Slice) {
 	s.Bytes += o.Bytes
 	s.Objects += o.Objects

@@ -8,7 +8,7 @@ import (
 	"warp/pkg/hostload"
 )
 
-// A Unit is what the value of a metric is measured in.
+// A Unit is the unit of a metric.
 type Unit string
 
 // The units of metrics.
@@ -19,35 +19,34 @@ const (
 	Share            Unit = "share" // 0 to 1
 )
 
-// A Metric is a figure with a name that people write, in assertions and in
-// --judge.
+// A Metric is a figure with a name for use in assertions and in --judge.
 type Metric struct {
 	Name     string
 	Unit     Unit
 	Higher   bool // more is better
-	MayBe0   bool // zero is an ordinary value, so that ratios mean nothing
-	Listed   bool // comparisons show it; the others are there for those who ask
+	MayBe0   bool // zero is an ordinary value, so ratios are meaningless
+	Listed   bool // comparisons show it by default
 	Quantile float64
 
 	of func(*Figures) (float64, bool)
 }
 
-// Of reads the metric. It is false where the figures do not have it.
+// Of returns the value of the metric, or false if the figures do not contain it.
 func (m *Metric) Of(f *Figures) (float64, bool) { return m.of(f) }
 
-// Figures are what metrics are read from: an operation, all operations of a
-// group, or what one host or client did of an operation.
+// Figures are the input of metrics: an operation, all operations of a group, or the part of one
+// host or client in an operation.
 type Figures struct {
 	Op        string // "" = all operations of the group
 	Statement int    // of a script, from 1
-	Warmup    bool   // the requests are that statement's WARMUP
+	Warmup    bool   // the requests of that statement's WARMUP
 	Part      string // host or client; "" = all
 
 	HasBytes               bool
 	BytesPerS, ObjectsPerS float64
-	Inside, Errors         uint64 // requests that started in the window: successful ones and failed ones
+	Inside, Errors         uint64 // successful and failed requests that started in the window
 
-	Duration, TTFB, Response *Stats // nil where unknown
+	Duration, TTFB, Response *Stats // nil if unknown
 }
 
 // Figures returns the figures of the operation.
@@ -68,10 +67,9 @@ func (o *Operation) PartFigures(p *Part) Figures {
 	}
 }
 
-// Total has the figures of the benchmark as a whole: of its only operation, or
-// of all that ran at the same time. It is false where there is no such thing:
-// in the log of a script with several statements, and where nothing was
-// measured.
+// Total returns the figures of the whole benchmark: of its only operation, or of all operations
+// that ran at the same time. It returns false if there is no total: for a script with several
+// statements, and if nothing was measured.
 func (r *Report) Total() (Figures, bool) {
 	group := r.MainGroup()
 	if group < 0 {
@@ -95,9 +93,9 @@ func (r *Report) Total() (Figures, bool) {
 	return f, len(ops) > 0
 }
 
-// MainGroup is the index of the group that the benchmark was run for, -1 where
-// there is none or more than one. In a log without windows, whose groups are
-// derived, it is the last one: what is before it prepares it.
+// MainGroup returns the index of the group that the benchmark was run for, or -1 if there is none
+// or more than one. In a log without windows, whose groups are derived, it is the last one; earlier
+// groups prepare it.
 func (r *Report) MainGroup() int {
 	main, derived := -1, true
 	for i := range r.Groups {
@@ -113,12 +111,12 @@ func (r *Report) MainGroup() int {
 	return main
 }
 
-// ClientLimits are the warnings that say that the client was the limit.
+// ClientLimits returns the warnings that the client was the limit.
 func (r *Report) ClientLimits() []string {
 	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !hostload.IsLimit(w) })
 }
 
-// Metrics are all that have a name, in the order of tables.
+// Metrics returns all metrics, in the order of tables.
 func Metrics() []Metric {
 	all := []Metric{
 		{Name: "throughput", Unit: BytesPerSecond, Higher: true, Listed: true,
@@ -135,8 +133,8 @@ func Metrics() []Metric {
 	}})
 }
 
-// distribution are the metrics of durations. Those of the service time have no
-// prefix; the mean of the others is called by their name alone.
+// distribution returns the metrics of durations. Those of the service time have no prefix. The mean
+// of the others has only their name.
 func distribution(name string, listed bool, of func(*Figures) *Stats) (all []Metric) {
 	for _, m := range []struct {
 		name     string

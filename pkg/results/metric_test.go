@@ -74,8 +74,8 @@ func TestMainGroup(t *testing.T) {
 	}
 }
 
-// The total of several operations is the total of their group, and of one it is the
-// operation's own.
+// The total of several operations is that of their group, and the total of a single operation is
+// that operation.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	all := &Stats{Mean: 7}

@@ -10,50 +10,47 @@ import (
 	"warp/pkg/stats"
 )
 
-// A Report is everything that warp says about a log, as plain data. Its JSON
-// form is the output of --json; fields may be added to version 2, but none
-// changes its meaning.
+// A Report contains the results of a log, as plain data. Its JSON form is the output of --json.
+// Version 2 may get more fields, but none changes its meaning.
 //
-// Units: names end in the unit, _s is seconds, _ms milliseconds, _per_s per
-// second; bytes are bytes. Times are RFC 3339 with nanoseconds, in UTC. Lists
-// are sorted by name, segments by time.
+// Units: names end in the unit, _s is seconds, _ms milliseconds, _per_s per second; bytes are
+// bytes. Times are RFC 3339 with nanoseconds, in UTC. Lists are sorted by name, segments by time.
 type Report struct {
 	Version    int               `json:"version"`              // 2
 	Command    string            `json:"command"`              // command line of the run, without secrets; "" in foreign logs
 	Benchmark  string            `json:"benchmark,omitempty"`  // name of the command: get, put, mixed, …
-	Engine     string            `json:"engine"`               // what sent the requests; "" if unknown
+	Engine     string            `json:"engine"`               // engine that sent the requests; "" if unknown
 	Warp       string            `json:"warp,omitempty"`       // version of warp that measured
 	Runs       []string          `json:"runs,omitempty"`       // ids of the runs in the log
 	Seed       uint64            `json:"seed,string"`          // of the run's random choices; "0" if unknown
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value
-	Statements []string          `json:"statements,omitempty"` // of a script, as they were written, from number 1
+	Statements []string          `json:"statements,omitempty"` // of a script, as written; the first has number 1
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
 	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
-	ClientLoad *hostload.Load `json:"client_load,omitempty"` // what the run cost the machine that made it
+	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
 
-	Warnings   []string      `json:"warnings"`             // what a reader of the figures should know; may be empty
+	Warnings   []string      `json:"warnings"`             // notes about the figures; may be empty
 	Groups     []GroupReport `json:"groups"`               // operations that ran at the same time, in order of time
 	Operations []Operation   `json:"operations"`           // in order of groups, then by number of requests, largest first
-	Marks      []MarkReport  `json:"marks,omitempty"`      // what was done to the store during the run, in order of time
-	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the order in which they were given
+	Marks      []MarkReport  `json:"marks,omitempty"`      // marks during the run, in order of time
+	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the given order
 }
 
 // The kinds of groups.
 const (
-	KindPreparation = "preparation" // what started before the measured part of the run
+	KindPreparation = "preparation" // requests that started before the measured part of the run
 	KindMeasured    = "measured"
 	KindStatement   = "statement"  // of a script, or its warm-up
 	KindDerived     = "derived"    // operations that ran at the same time, in a log without windows
 	KindAggregated  = "aggregated" // the same in aggregated results
 )
 
-// GroupReport is about operations that ran at the same time; its rates are
-// the sums of theirs.
+// GroupReport is about operations that ran at the same time. Its rates are the sums of theirs.
 type GroupReport struct {
-	Run         string    `json:"run,omitempty"` // where runs are reported one by one, because they have too little time in common
+	Run         string    `json:"run,omitempty"` // set if runs are reported separately, because they hardly overlap
 	Kind        string    `json:"kind"`          // such as KindMeasured
 	Operations  []string  `json:"operations"`    // names, in the order of the report
 	WindowStart time.Time `json:"window_start"`  // begin of the window
@@ -61,60 +58,59 @@ type GroupReport struct {
 	WindowS     float64   `json:"window_s"`
 	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole", "none", or "aggregated"
 	ColdWorkers int       `json:"cold_workers"` // that had not finished a request when the window began
-	Requests    uint64    `json:"requests"`     // all, failed ones included, in the window or not
+	Requests    uint64    `json:"requests"`     // all requests, including failed ones and those outside the window
 	Errors      uint64    `json:"errors"`       // failed requests that started in the window
 	ObjectsPerS float64   `json:"objects_per_s"`
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Concurrency int       `json:"concurrency"` // threads of all clients
 	Clients     int       `json:"clients"`
-	Duration    *Stats    `json:"duration_ms,omitempty"` // service time of all operations together; missing where there is one
+	Duration    *Stats    `json:"duration_ms,omitempty"` // service time of all operations together; missing if there is only one
 
-	// Of an open loop, all operations together. They are missing where some of the requests had no schedule.
-	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // requests that were due in the window, per second of it
-	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // requests that ended successfully in the window, per second of it
-	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window and never sent
-	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, unsent ones included
+	// For an open loop, all operations together. Missing if some of the requests had no schedule.
+	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // requests due in the window, per second
+	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // requests that ended successfully in the window, per second
+	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window but never sent
+	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, including unsent ones
 
-	Course *Course `json:"-"` // for assertions; nil unless the options ask for slices, and in a report that was read
+	Course *Course `json:"-"` // for assertions; nil unless the options ask for slices, and in a report from a file
 }
 
 // An Operation is one kind of request in one group.
 //
-// Throughput (objects, bytes and what follows from them) counts every
-// successful request by the share of its time inside the window. Latencies are
-// about the successful requests that started in the window, however long
-// they took, and errors are the failed ones that started in it. In an open
-// loop requests belong to the window in which they were due.
+// Throughput (objects, bytes and figures derived from them) counts every successful request by the
+// share of its time inside the window. Latencies are about the successful requests that started in
+// the window, however long they took, and errors are the failed requests that started in it. In an
+// open loop, requests belong to the window in which they were due.
 type Operation struct {
 	Op           string            `json:"op"`                  // GET, PUT, …
 	Statement    int               `json:"statement,omitempty"` // of a script, from 1
 	Warmup       bool              `json:"warmup,omitempty"`    // these are the requests of its WARMUP
 	Group        int               `json:"group"`               // index into groups
-	Requests     uint64            `json:"requests"`            // all, failed ones included, in the window or not
+	Requests     uint64            `json:"requests"`            // all requests, including failed ones and those outside the window
 	Errors       uint64            `json:"errors"`              // failed requests that started in the window
 	ErrorsByCode map[string]uint64 `json:"errors_by_code"`      // by S3 code or warp's name for it
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
 	Retries      uint64            `json:"retries"` // requests that repeated an earlier one of the same row
-	Share        float64           `json:"share"`   // of all requests of the group, 0 to 1
+	Share        float64           `json:"share"`   // share of all requests of the group, 0 to 1
 
-	Start       time.Time `json:"start"` // first request began
-	Stop        time.Time `json:"stop"`  // last request ended
+	Start       time.Time `json:"start"` // begin of the first request
+	Stop        time.Time `json:"stop"`  // end of the last request
 	RanS        float64   `json:"ran_s"` // time between them
 	WindowStart time.Time `json:"window_start"`
 	WindowEnd   time.Time `json:"window_end"`
-	WindowS     float64   `json:"window_s"`     // rates are per second of this
-	WindowBasis Basis     `json:"window_basis"` // as in groups; "whole" also for an operation with fewer than 10 requests in the group's window
+	WindowS     float64   `json:"window_s"`     // rates are per second of this time
+	WindowBasis Basis     `json:"window_basis"` // as in groups; also "whole" for an operation with fewer than 10 requests in the group's window
 	Concurrency int       `json:"concurrency"`  // threads of the group, all clients
 	Clients     int       `json:"clients"`      // clients of the group
 
 	WarmUp     Outside `json:"before_window"`        // requests that started before the window
 	Late       Outside `json:"after_window"`         // requests that started after it
-	InFlight   Flight  `json:"in_flight_at_begin"`   // of before_window: those that were on their way when the window began
-	Unanswered *Flight `json:"unanswered,omitempty"` // of errors: those that had no answer when the run waited no longer
+	InFlight   Flight  `json:"in_flight_at_begin"`   // part of before_window: requests in flight when the window began
+	Unanswered *Flight `json:"unanswered,omitempty"` // part of errors: requests without an answer at the end of the drain
 
-	ObjectsPerS float64 `json:"objects_per_s"` // 0 where window_s is 0
-	BytesPerS   float64 `json:"bytes_per_s"`   // goodput over the window; 0 where window_s is 0
-	Objects     float64 `json:"objects"`       // inside the window; the share of a request need not be whole
+	ObjectsPerS float64 `json:"objects_per_s"` // 0 if window_s is 0
+	BytesPerS   float64 `json:"bytes_per_s"`   // goodput over the window; 0 if window_s is 0
+	Objects     float64 `json:"objects"`       // inside the window; the share of a request need not be an integer
 	Bytes       uint64  `json:"bytes"`         // inside the window
 	Inside      uint64  `json:"inside"`        // successful requests that started in the window
 
@@ -126,44 +122,44 @@ type Operation struct {
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
 
-	// The same in full: in ns, as HdrHistogram's V2 compressed encoding in base64.
+	// The histograms in ns, in HdrHistogram's V2 compressed encoding in base64.
 	DurationHDR string `json:"duration_histogram,omitempty"`
 	ResponseHDR string `json:"response_histogram,omitempty"`
 
-	// Of aggregated results, in place of duration_ms and ttfb_ms.
+	// In aggregated results, instead of duration_ms and ttfb_ms.
 	AveragedDuration *AveragedStats `json:"averaged_duration_ms,omitempty"`
 	AveragedTTFB     *AveragedStats `json:"averaged_ttfb_ms,omitempty"`
 
-	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: what the time of a sample of requests went into
+	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: phases of a sample of requests
 
 	Hosts      []Part     `json:"hosts"`                // by host; always at least one
 	ByClient   []Part     `json:"by_client"`            // by client; always at least one
 	SegmentS   float64    `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
-	Segments   []Segment  `json:"segments"`             // all of the window, in order
+	Segments   []Segment  `json:"segments"`             // the whole window, in order
 	Throughput *Extremes  `json:"throughput,omitempty"` // fastest, median and slowest full segment
-	HeatMap    *HeatMap   `json:"heat_map,omitempty"`   // latencies over time; missing where there are none
-	Stability  *Stability `json:"stability,omitempty"`  // of the throughput; missing where there are no segments
+	HeatMap    *HeatMap   `json:"heat_map,omitempty"`   // latencies over time; missing if there are none
+	Stability  *Stability `json:"stability,omitempty"`  // of the throughput; missing if there are no segments
 
-	Slowest []SlowRequest `json:"slowest"` // the slowest 20 that started in the window, failed ones included; the slowest first
+	Slowest []SlowRequest `json:"slowest"` // the slowest 20 that started in the window, including failed ones; the slowest first
 
 	// Only in verbose reports.
-	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
-	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
+	Accesses    *Accesses   `json:"accesses,omitempty"`     // if objects were accessed more than once
+	SizeClasses []SizeClass `json:"size_classes,omitempty"` // if sizes vary
 
-	// Only in a report that was made from rows.
+	// Only in a report made from rows.
 	Course *Course       `json:"-"` // for assertions; nil unless the options ask for slices
 	Pieces []stats.Piece `json:"-"` // the segments in full, for exports
 }
 
-// Outside counts requests that are not in the figures of the window.
+// Outside counts requests outside the window.
 type Outside struct {
-	Requests     uint64            `json:"requests"` // failed ones included
+	Requests     uint64            `json:"requests"` // including failed ones
 	Errors       uint64            `json:"errors"`
 	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"`
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
 }
 
-// A Flight is a number of requests and how long they took.
+// A Flight is a number of requests and their durations.
 type Flight struct {
 	Requests   uint64  `json:"requests"`
 	ShortestMS float64 `json:"shortest_ms"`
@@ -200,16 +196,15 @@ type Stats struct {
 	Max    float64 `json:"max"`
 	StdDev float64 `json:"stddev"`
 
-	// Of response times: how many of the values are of requests that were never sent, and how long each of them had
-	// waited at least. Figures that reach this are lower bounds.
+	// For response times: the number of requests that were never sent, and how long each of them
+	// had waited at least. Figures above that are lower bounds.
 	Unsent    uint64  `json:"unsent,omitempty"`
 	UnsentMin float64 `json:"unsent_min,omitempty"`
 }
 
-// AveragedStats describe durations in ms where only figures of pieces of the
-// run are known. Count, mean and extremes are of all requests; the
-// percentiles are averages of the pieces' percentiles, weighted by requests,
-// and need not be near the percentiles of all requests.
+// AveragedStats describe durations in ms if only figures of parts of the run are known. Count, mean
+// and extremes are about all requests. The percentiles are averages of the parts' percentiles,
+// weighted by requests, and may differ from the percentiles of all requests.
 type AveragedStats struct {
 	Count uint64   `json:"count"`
 	Mean  float64  `json:"mean"`
@@ -220,19 +215,19 @@ type AveragedStats struct {
 	Max   *float64 `json:"max"`
 }
 
-// Phases are what the time of HTTP requests went into, of those whose phases
-// were noted. null = no such phase was seen. The phases of new connections are
-// of the whole run, the others of successful requests that started in the window.
+// Phases are the times of the phases of HTTP requests, if they were recorded. null = no such phase
+// was seen. The phases of new connections are about the whole run, the others about successful
+// requests that started in the window.
 type Phases struct {
-	DNS     *Stats `json:"dns"`     // new connection: lookup of the host's name
-	Connect *Stats `json:"connect"` // new connection: TCP's begin
-	TLS     *Stats `json:"tls"`     // new connection: TLS's begin
-	Send    *Stats `json:"send"`    // from having a connection to the last byte handed to it
+	DNS     *Stats `json:"dns"`     // new connection: DNS lookup
+	Connect *Stats `json:"connect"` // new connection: TCP handshake
+	TLS     *Stats `json:"tls"`     // new connection: TLS handshake
+	Send    *Stats `json:"send"`    // from having a connection to the last byte written to it
 	Wait    *Stats `json:"wait"`    // from there to the first byte of the answer
 	Receive *Stats `json:"receive"` // from there to the end of the answer
 }
 
-// A Part is what one host or one client did of an operation.
+// A Part is the part of one host or one client in an operation.
 type Part struct {
 	Name        string    `json:"name"`          // the host with scheme and port; the client's id
 	Run         string    `json:"run,omitempty"` // of a client, if known
@@ -245,13 +240,12 @@ type Part struct {
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Duration    *Stats    `json:"duration_ms"`
 	TTFB        *Stats    `json:"ttfb_ms"`
-	HTTPPhases  *Phases   `json:"http_phases_ms,omitempty"` // of a host
-	Segments    []Segment `json:"segments,omitempty"`       // of a host, where there are several
-	Throughput  *Extremes `json:"throughput,omitempty"`     // of a host, where there are several
+	HTTPPhases  *Phases   `json:"http_phases_ms,omitempty"` // only of a host
+	Segments    []Segment `json:"segments,omitempty"`       // of a host, if there are several
+	Throughput  *Extremes `json:"throughput,omitempty"`     // of a host, if there are several
 }
 
-// A Segment is a piece of the window. All but errors are about successful
-// requests.
+// A Segment is a part of the window. Everything except errors is about successful requests.
 type Segment struct {
 	Start       time.Time `json:"start"`
 	DurationS   float64   `json:"duration_s"`
@@ -267,16 +261,16 @@ type Segment struct {
 
 	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"` // of all hosts together
 
-	// Missing where no request started, of each host where there are more than 16, and in aggregated results.
-	Duration  *SegmentStats `json:"duration_ms,omitempty"` // service time; missing where no request was successful
-	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in it
+	// Missing if no request started in the segment, for each host if there are more than 16 hosts,
+	// and in aggregated results.
+	Duration  *SegmentStats `json:"duration_ms,omitempty"` // service time; missing if no request was successful
+	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in the segment
 }
 
-// A HeatMap says how many successful requests started in each segment and took
-// how long.
+// A HeatMap contains how many successful requests started in each segment, by duration.
 type HeatMap struct {
-	BoundsMS []float64  `json:"bounds_ms"` // bucket i holds times from bound i on that are less than the next one
-	Counts   [][]uint64 `json:"counts"`    // by segment and bucket; a row ends with its last count that is not 0
+	BoundsMS []float64  `json:"bounds_ms"` // bucket i holds times from bound i up to the next bound, exclusive
+	Counts   [][]uint64 `json:"counts"`    // by segment and bucket; a row ends with its last count other than 0
 }
 
 // A SlowRequest is one of the slowest requests.
@@ -289,12 +283,12 @@ type SlowRequest struct {
 	Run        string    `json:"run,omitempty"`
 	Thread     uint32    `json:"thread"`
 	Bytes      int64     `json:"bytes"`
-	Status     uint16    `json:"status"`          // of HTTP; 0 without an answer, or if unknown
+	Status     uint16    `json:"status"`          // HTTP status; 0 without an answer, or if unknown
 	Error      string    `json:"error,omitempty"` // code of a failed request
 }
 
-// SegmentStats describe durations of successful requests that started in a
-// segment, in ms: percentiles as in Stats, the maximum exactly.
+// SegmentStats describe durations of successful requests that started in a segment, in ms:
+// percentiles as in Stats, and the exact maximum.
 type SegmentStats struct {
 	Count uint64  `json:"count"`
 	P50   float64 `json:"p50"`
@@ -303,21 +297,21 @@ type SegmentStats struct {
 	Max   float64 `json:"max"`
 }
 
-// Extremes are chosen among the segments of full length (among all, if there
-// are none), by bytes where the operation moves any and by objects otherwise.
+// Extremes are chosen from the segments of full length (from all, if there are none), by bytes if
+// the operation moves any and by objects otherwise.
 type Extremes struct {
-	Segments int     `json:"segments"` // how many were chosen from
+	Segments int     `json:"segments"` // number of segments to choose from
 	By       string  `json:"by"`       // "bytes" or "objects"
 	Fastest  Segment `json:"fastest"`
-	Median   Segment `json:"median"` // of an even number the slower of the two in the middle
+	Median   Segment `json:"median"` // of an even number, the slower of the two in the middle
 	Slowest  Segment `json:"slowest"`
 }
 
 // Accesses are the first and the last successful request for each object in
 // the log; requests for the same object may find it in a cache.
 type Accesses struct {
-	Objects   uint64 `json:"objects"`           // distinct ones
-	Sampled   bool   `json:"sampled,omitempty"` // there are more, and this is a sample of them
+	Objects   uint64 `json:"objects"`           // distinct objects
+	Sampled   bool   `json:"sampled,omitempty"` // a sample of a larger number
 	First     *Stats `json:"first_ms"`
 	FirstTTFB *Stats `json:"first_ttfb_ms"`
 	Last      *Stats `json:"last_ms"`
@@ -336,8 +330,8 @@ type SizeClass struct {
 	TTFB     *Stats `json:"ttfb_ms"`
 }
 
-// Speed is the throughput of single requests in bytes/s: at least so much was
-// reached by that share of requests. Mean is all bytes by the sum of times.
+// Speed is the throughput of single requests in bytes/s. Each percentile is what that share of
+// requests reached at least. Mean is all bytes divided by the sum of times.
 type Speed struct {
 	Mean    float64 `json:"mean"`
 	P50     float64 `json:"p50"`
@@ -355,7 +349,7 @@ func (o *Operation) Label() string {
 	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
 }
 
-// StatementText is the statement as it was written; "" if unknown.
+// StatementText returns the statement as written, or "" if unknown.
 func (r *Report) StatementText(number int) string {
 	if number < 1 || number > len(r.Statements) {
 		return ""
@@ -363,11 +357,11 @@ func (r *Report) StatementText(number int) string {
 	return r.Statements[number-1]
 }
 
-// HasBytes tells whether the operation moves payload; STAT and DELETE do not.
+// HasBytes reports whether the operation moves payload; STAT and DELETE do not.
 func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
 
-// Describe adds what the log's comments say about the run. The trailer of a
-// log is known only after reading it, so it is not an option of Analyze.
+// Describe adds what the log's comments say about the run. It is separate from Analyze because the
+// trailer of a log is known only after reading it.
 func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
 	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements

@@ -10,14 +10,13 @@ import (
 	"slices"
 )
 
-// maxReport bounds a saved report. One with segments of hours and many hosts
-// has some tens of MiB.
+// maxReport limits the size of a saved report. A report of hours and many hosts has some tens of
+// MiB.
 const maxReport = 256 << 20
 
 var reportBegin = regexp.MustCompile(`^\s*\{\s*"version"\s*:`)
 
-// IsReport reports whether what can be read next looks like a document of
-// warp's own.
+// IsReport reports whether the next bytes look like one of warp's own documents.
 func IsReport(r *bufio.Reader) bool {
 	begin, _ := r.Peek(64)
 	return reportBegin.Match(begin)
@@ -52,12 +51,12 @@ func Read(r io.Reader) (*Report, error) {
 	return report, nil
 }
 
-// maxHosts are kept in a compact report.
+// maxHosts is the max number of hosts in a compact report.
 const maxHosts = 16
 
-// Compact is the report without what grows with the length of the run and the
-// number of clients: what is left of most runs takes a few KiB as JSON. All
-// that runs are compared by is still there.
+// Compact returns the report without the parts that grow with the length of the run and the number
+// of clients. For most runs it takes a few KiB as JSON. It still contains everything that runs are
+// compared by.
 func (r *Report) Compact() *Report {
 	c := *r
 	c.Operations = slices.Clone(r.Operations)

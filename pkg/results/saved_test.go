@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A compact report of a long run over many hosts is small, and can be read again.
+// The compact report of a long run over many hosts is small, and can be read again.
 func TestCompactReportIsSmall(t *testing.T) {
 	t.Parallel()
 	segments := make([]Segment, 400)

@@ -9,10 +9,9 @@ import (
 	"warp/pkg/stats"
 )
 
-// The thresholds of docs/numbers.md. SNIA's test of solid-state storage calls
-// throughput steady that stays within 20 % in all and drifts by at most 10 %
-// over the window that is measured; Iglewicz and Hoaglin call a value an
-// outlier that is farther than 3.5 robust standard deviations away.
+// The thresholds of docs/numbers.md. SNIA's test of solid-state storage calls throughput steady if
+// it stays within 20 % in all and drifts by at most 10 % over the measured window. Iglewicz and
+// Hoaglin call a value an outlier if it is more than 3.5 robust standard deviations away.
 const (
 	fewSegments  = 10
 	steadyRange  = .20
@@ -24,8 +23,8 @@ const (
 // median segment.
 type Stability struct {
 	State    string  `json:"state"`    // "steady", "drifting", "unsteady", or "unknown"
-	Sentence string  `json:"sentence"` // the same for people
-	Segments int     `json:"segments"` // of full length, which it is about
+	Sentence string  `json:"sentence"` // the state for people
+	Segments int     `json:"segments"` // number of full segments
 	CV       float64 `json:"cv"`       // coefficient of variation of their throughput
 
 	// Slope of the throughput by Theil and Sen, as a share per minute, with its 95 % interval.
@@ -41,7 +40,7 @@ type Outlier struct {
 	Distance float64   `json:"distance"` // from the trend, as a share of the median; below 0 is slower
 }
 
-// stability is about the segments of full length.
+// StabilityOf judges the segments of full length.
 func StabilityOf(op *Operation) *Stability {
 	var full []*Segment
 	var rates []float64
@@ -81,8 +80,8 @@ func StabilityOf(op *Operation) *Stability {
 	return r
 }
 
-// maxStable bounds the segments that are judged, since the trend compares each
-// with each. Where there are more, neighbours are taken together.
+// maxStable limits the number of segments, since the trend compares each with each. If there are
+// more, neighbours are merged.
 const maxStable = 400
 
 func joinSegments(full []*Segment, rates []float64, k int) (joined []*Segment, means []float64) {
@@ -110,7 +109,7 @@ func (r *Stability) outliers(full []*Segment, rates []float64, trend *stats.Tren
 	}
 }
 
-// conclude says it in a word and in a sentence.
+// conclude sets the state and its sentence.
 func (r *Stability) conclude(full []*Segment, length float64, drifts bool) {
 	const clock = "15:04:05 MST"
 	end := func(s time.Time) string { return s.Add(time.Duration(length * 1e9)).Format(clock) }

@@ -37,7 +37,7 @@ func TestStability(t *testing.T) {
 		for i := range c.n {
 			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0).UTC(), DurationS: 1, BytesPerS: c.rate(i)})
 		}
-		op.Segments = append(op.Segments, Segment{DurationS: .5, BytesPerS: 1e9}) // a short one does not count
+		op.Segments = append(op.Segments, Segment{DurationS: .5, BytesPerS: 1e9}) // short segments do not count
 		s := StabilityOf(op)
 		if s.State != c.state || !strings.HasPrefix(s.Sentence, c.want) {
 			t.Errorf("%s: %+v", c.name, s)
@@ -45,7 +45,7 @@ func TestStability(t *testing.T) {
 	}
 }
 
-// Noise alone, correlated as runs are, is seldom called a drift.
+// Noise that is correlated as in runs is seldom reported as a drift.
 func TestNoiseIsNoDrift(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -67,7 +67,7 @@ func TestNoiseIsNoDrift(t *testing.T) {
 	}
 }
 
-// Segments without number are judged as a bounded number of longer ones.
+// If there are many segments, they are judged as a limited number of longer ones.
 func TestStabilityOfManySegments(t *testing.T) {
 	t.Parallel()
 	op := Operation{SegmentS: .001}

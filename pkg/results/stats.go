@@ -7,7 +7,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// extremes picks among full segments: a short last one would be noise.
+// ExtremesOf chooses among full segments, because a short last one would be noise.
 func ExtremesOf(all []Segment, length float64, byBytes bool) *Extremes {
 	list := make([]Segment, 0, len(all))
 	for _, s := range all {
@@ -32,7 +32,7 @@ func ExtremesOf(all []Segment, length float64, byBytes bool) *Extremes {
 	return e
 }
 
-// statsOf is nil where nothing was observed.
+// StatsOf returns nil if there are no values.
 func StatsOf(h *stats.Histogram) *Stats {
 	if h.Count() == 0 {
 		return nil

@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// A buffer lies between the run, which never waits, and a receiver, which may
-// be slow: a queue with a bound, and a goroutine that delivers what is in it.
-// All sinks that send have one, so what does not fit, what fails, and what does
-// not arrive in time is counted in one place.
+// A buffer decouples the run, which never waits, from a receiver, which may be slow. It is a
+// bounded queue and a goroutine that delivers its contents. All sinks that send use one, so that
+// what does not fit, what fails, and what is late is counted in one place.
 type buffer[T any] struct {
-	max     int           // sizes that may wait
+	max     int           // max size of the queue
 	deliver func(T) error // called by one goroutine, in order
-	broken  func(error)   // where the first failure ends everything; it must not wait
+	broken  func(error)   // called at the first failure, which ends everything; it must not wait; may be nil
 
 	mu        sync.Mutex
 	changed   sync.Cond
 	queue     []parcel[T]
-	size      int  // of the queue, and of what is being delivered
-	wait      bool // what does not fit waits, rather than be dropped
+	size      int  // of the queue, and of the parcel being delivered
+	wait      bool // wait for room instead of dropping
 	ending    bool // nothing follows
-	closed    bool // nothing is delivered any more
+	closed    bool // no more deliveries
 	offered   int64
 	delivered int64
-	err       error     // the receiver's latest
-	moved     time.Time // when the receiver last took something
+	err       error     // the receiver's latest error
+	moved     time.Time // when the receiver last accepted something
 	done      chan struct{}
 }
 
@@ -41,13 +40,13 @@ func newBuffer[T any](max int, deliver func(T) error) *buffer[T] {
 	return b
 }
 
-// start begins to deliver.
+// start starts delivery.
 func (b *buffer[T]) start() *buffer[T] {
 	go b.flush()
 	return b
 }
 
-// room is how much fits. Where parcels wait for room it waits for some.
+// room returns how much fits. If parcels wait for room, it first waits for some.
 func (b *buffer[T]) room() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,21 +62,21 @@ func (b *buffer[T]) room() int {
 	return max(0, b.max-b.size)
 }
 
-// over says that nothing is delivered any more.
+// over reports whether there will be no more deliveries.
 func (b *buffer[T]) over() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.closed
 }
 
-// offer counts what is to be delivered. What is never put is lost.
+// offer counts what is to be delivered. What is never put counts as lost.
 func (b *buffer[T]) offer(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.offered += n
 }
 
-// put queues what was offered, which must fit. The last parcel of all need not.
+// put queues what was offered, which must fit, except for the very last parcel.
 func (b *buffer[T]) put(content T, size int, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,7 +96,7 @@ func (b *buffer[T]) offerWhole(content T, n int64) {
 	}
 }
 
-// drop lets nothing wait for room from now on.
+// drop stops all waiting for room from now on.
 func (b *buffer[T]) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +115,7 @@ func (b *buffer[T]) flush() {
 	}
 }
 
-// next waits for a parcel; there is none once nothing follows.
+// next waits for a parcel. It returns false at the end.
 func (b *buffer[T]) next() (p parcel[T], ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,7 +131,7 @@ func (b *buffer[T]) next() (p parcel[T], ok bool) {
 	return p, true
 }
 
-// took notes what became of a parcel.
+// took records the result of a delivery.
 func (b *buffer[T]) took(p parcel[T], err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +141,7 @@ func (b *buffer[T]) took(p parcel[T], err error) {
 	switch {
 	case err == nil:
 		b.delivered += p.n
-	case b.closed: // it was given up, and is lost already
+	case b.closed: // it was abandoned, and already counts as lost
 	default:
 		b.err = err
 		if b.broken != nil {
@@ -152,7 +151,7 @@ func (b *buffer[T]) took(p parcel[T], err error) {
 	}
 }
 
-// end says that nothing follows.
+// end announces that no more parcels follow.
 func (b *buffer[T]) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,8 +159,8 @@ func (b *buffer[T]) end() {
 	b.changed.Broadcast()
 }
 
-// await returns when everything is delivered, or why it waits no longer: enough
-// says so, and is asked every now and then.
+// await waits until everything is delivered, or until enough, which it calls repeatedly, returns a
+// reason to stop.
 func (b *buffer[T]) await(enough func() (why string)) (why string) {
 	b.mu.Lock()
 	b.moved = time.Now()
@@ -180,7 +179,7 @@ func (b *buffer[T]) await(enough func() (why string)) (why string) {
 	}
 }
 
-// abandon gives up what is not delivered.
+// abandon drops what is not delivered.
 func (b *buffer[T]) abandon() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +187,7 @@ func (b *buffer[T]) abandon() {
 	b.changed.Broadcast()
 }
 
-// idle is for how long the receiver has taken nothing of what there is.
+// idle returns for how long the receiver has accepted nothing although something was queued.
 func (b *buffer[T]) idle() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,15 +197,14 @@ func (b *buffer[T]) idle() time.Duration {
 	return time.Since(b.moved)
 }
 
-// lost is how much of what was offered was not delivered, and the receiver's
-// latest error.
+// lost returns how much of what was offered was not delivered, and the receiver's latest error.
 func (b *buffer[T]) lost() (lost, offered int64, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.offered - b.delivered, b.offered, b.err
 }
 
-// finish delivers the rest, for a limited time, and returns how much is lost.
+// finish delivers the rest, within a time limit, and returns how much is lost.
 func (b *buffer[T]) finish(limit time.Duration) (lost, offered int64, err error) {
 	b.end()
 	deadline := time.Now().Add(limit)
@@ -224,13 +222,12 @@ func (b *buffer[T]) finish(limit time.Duration) (lost, offered int64, err error)
 	return lost, offered, err
 }
 
-// A lateError says that warp gave up. It is reported only where no better
-// reason is known.
+// A lateError means that warp stopped waiting. It is reported only if no better reason is known.
 type lateError string
 
 func (e lateError) Error() string { return string(e) }
 
-// every calls tick after first, and then again and again, until stop is called.
+// every calls tick after the duration first and then regularly until stop is called.
 func every(first, interval time.Duration, tick func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	timer := time.NewTimer(first)

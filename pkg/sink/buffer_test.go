@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What does not fit is dropped and counted; what fits arrives in order.
+// What does not fit is dropped and counted, and the rest arrives in order.
 func TestBufferDrops(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
@@ -29,7 +29,7 @@ func TestBufferDrops(t *testing.T) {
 	}
 }
 
-// What fails is lost, and the rest is delivered.
+// A parcel that fails is lost, and the rest is delivered.
 func TestBufferFails(t *testing.T) {
 	t.Parallel()
 	b := newBuffer(10, func(n int) error {
@@ -46,7 +46,7 @@ func TestBufferFails(t *testing.T) {
 	}
 }
 
-// A receiver that hangs costs the limit, and what it was given is lost.
+// A receiver that hangs costs no more than the limit, and its parcel is lost.
 func TestBufferHangs(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})

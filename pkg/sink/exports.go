@@ -10,37 +10,37 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Destinations say where the figures of a process go besides the log. They are
-// values only, so that a coordinator can hand them to its clients.
+// Destinations says where the figures of a process go besides the log. It contains only values, so
+// that a coordinator can pass it to its clients.
 type Destinations struct {
 	Influx      *InfluxOptions `json:"influx,omitempty"` // nil = nowhere
 	StatsD      string         `json:"statsd,omitempty"` // host:port
 	StatsDProbe bool           `json:"statsd_probe,omitempty"`
-	// StatsDLoader is the id of a loader whose metrics have the names that NVIDIA's aisloader gives them; "" = they have
-	// warp's own.
+	// StatsDLoader is the id of a loader, whose metrics then have the names of NVIDIA's aisloader;
+	// "" = warp's own names.
 	StatsDLoader string `json:"statsd_loader,omitempty"`
-	Metrics      bool   `json:"metrics,omitempty"` // keep them for whoever fetches them
+	Metrics      bool   `json:"metrics,omitempty"` // keep them for Prometheus
 }
 
-// An Export is a recording.Sink that says at the end what was lost; "" = nothing.
+// An Export is a recording.Sink whose Close returns what was lost; "" = nothing.
 type Export interface {
 	Write([]oplog.Record) error
 	Flush() error
 	Close() (lost string)
 }
 
-// MinInterval is how often totals go to InfluxDB at most.
+// MinInterval is the min interval of totals for InfluxDB.
 const MinInterval = time.Second
 
-// A receiver is a kind of place that figures go to.
+// A receiver is a kind of destination.
 type receiver struct {
-	check func(*Destinations) error // nil = there is nothing to check
-	// open begins to send, for the client of that id; nil where nobody asked for it.
+	check func(*Destinations) error // nil = nothing to check
+	// open starts sending, for the client with that id. It returns nil if the destination is not
+	// set.
 	open func(d *Destinations, ctx context.Context, client string, warn func(text string)) (Export, error)
 }
 
-// receivers are all kinds. A new one is a row here, a field of Destinations, and
-// a file.
+// receivers lists all kinds. A new one is a row here, a field of Destinations, and a file.
 func receivers() []receiver {
 	return []receiver{
 		{(*Destinations).checkInflux, (*Destinations).openInflux},
@@ -49,7 +49,7 @@ func receivers() []receiver {
 	}
 }
 
-// Check refuses what the flags of a coordinator would have refused.
+// Check rejects what the flags of a coordinator would have rejected.
 func (d *Destinations) Check() error {
 	for _, r := range receivers() {
 		if r.check == nil {
@@ -65,12 +65,11 @@ func (d *Destinations) Check() error {
 // Exports are all exports of one run.
 type Exports struct {
 	All     []Export
-	Metrics *Metrics // one of All; nil where nobody wants them
+	Metrics *Metrics // one of All; nil if it is not wanted
 }
 
-// Open begins to send, for the client of that id. What would fail at once is an
-// error; what may yet come right is a warning, and what fails later never
-// touches the load.
+// Open starts sending, for the client with that id. It returns an error for what would fail at
+// once, and a warning for what may still work. Later failures never affect the load.
 func (d *Destinations) Open(ctx context.Context, client string, warn func(text string)) (*Exports, error) {
 	e := &Exports{}
 	for _, r := range receivers() {
@@ -90,8 +89,8 @@ func (d *Destinations) Open(ctx context.Context, client string, warn func(text s
 	return e, nil
 }
 
-// Close ends all exports and collects what they have lost. A second time it does
-// nothing; the metrics stay.
+// Close ends all exports and returns what they have lost. A second call does nothing. The metrics
+// stay.
 func (e *Exports) Close() (lost []string) {
 	if e == nil {
 		return nil

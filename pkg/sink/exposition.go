@@ -2,7 +2,7 @@ package sink
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// An exposition makes metrics of counts whenever they are fetched.
+// An exposition makes metrics from counts whenever they are scraped.
 type exposition struct {
 	clients func() []ClientCounts
 
@@ -25,14 +25,14 @@ func newExposition(benchmark string, clients func() []ClientCounts) *exposition 
 	}
 }
 
-// Describe says which metrics there are.
+// Describe sends the descriptions of the metrics.
 func (e *exposition) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{e.requests, e.failures, e.bytes, e.objects, e.inFlight, e.duration, e.ttfb} {
 		out <- d
 	}
 }
 
-// Collect makes the metrics.
+// Collect sends the metrics.
 func (e *exposition) Collect(out chan<- prometheus.Metric) {
 	for _, c := range e.clients() {
 		for i := range c.series {
@@ -56,8 +56,8 @@ func (e *exposition) collect(s *series, client string, out chan<- prometheus.Met
 	out <- times(e.ttfb, &s.ttfb, labels)
 }
 
-// number and times cannot fail: labels are valid text, and as many as the
-// description has.
+// number and times cannot fail, because the labels are valid text and as many as the description
+// has.
 func number(d *prometheus.Desc, kind prometheus.ValueType, n uint64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(d, kind, float64(n), labels...)
 }

@@ -20,14 +20,14 @@ import (
 	"warp/pkg/oplog"
 )
 
-// InfluxOptions say where points go and which.
+// InfluxOptions say where to send points, and which.
 type InfluxOptions struct {
 	Server      string // scheme://host:port
 	Token       string
 	Bucket, Org string
 	Tags        map[string]string // on every point
-	ID          string            // of this client, the tag warp_id
-	Every       bool              // a point for each request, instead of one a second
+	ID          string            // id of this client, for the tag warp_id
+	Every       bool              // one point for each request, instead of one per interval
 	Interval    time.Duration     // between points; 0 = 1 s
 }
 
@@ -40,8 +40,8 @@ const (
 
 const influxForm = "http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"
 
-// ParseInflux reads SCHEME://TOKEN@HOST:PORT/BUCKET/ORG?TAG=VALUE. Its errors
-// do not hold the token.
+// ParseInflux parses SCHEME://TOKEN@HOST:PORT/BUCKET/ORG?TAG=VALUE. Its errors do not contain the
+// token.
 func ParseInflux(text string) (InfluxOptions, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -50,7 +50,7 @@ func ParseInflux(text string) (InfluxOptions, error) {
 	o := InfluxOptions{Server: u.Scheme + "://" + u.Host}
 	if o.Token = u.User.Username(); o.Token != "" {
 		if password, both := u.User.Password(); both {
-			o.Token += ":" + password // as version 1 names user and password
+			o.Token += ":" + password // version 1 has user and password here
 		}
 	}
 	path := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
@@ -102,7 +102,7 @@ func influxTags(query string) (map[string]string, error) {
 
 const (
 	influxWait  = 10 * time.Second // for one answer
-	influxLast  = 10 * time.Second // for all that is left at the end
+	influxLast  = 10 * time.Second // for everything that is left at the end
 	influxQueue = 16               // batches that may wait
 	influxBatch = 5000             // points in one request
 )
@@ -113,19 +113,19 @@ type influx struct {
 	client influxdb2.Client
 	api    api.WriteAPIBlocking
 
-	// Of the collector's goroutine.
+	// The goroutine of the collector uses the following fields.
 	totals   totals
-	window   oplog.Window   // as far as the run has decided on it
-	measured totals         // of requests that belong to it
+	window   oplog.Window   // as far as it is known
+	measured totals         // requests that belong to the window
 	rows     []oplog.Record // with Every: since the last Flush
 	last     time.Time
 
-	wait   time.Duration // at the end
+	wait   time.Duration // max wait at the end
 	buffer *buffer[[]*write.Point]
 	stop   context.CancelFunc
 }
 
-// checkInflux refuses what the flags of a coordinator would have refused.
+// checkInflux rejects what the flags of a coordinator would have rejected.
 func (d *Destinations) checkInflux() error {
 	if d.Influx == nil {
 		return nil
@@ -175,15 +175,16 @@ func newInflux(o InfluxOptions) *influx {
 	return i
 }
 
-// stayHere keeps a client from following redirects: another host must not be sent the token or the figures.
+// stayHere keeps a client from following redirects, because no other host may get the token or the
+// figures.
 func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// errRefused says that a server is there and will not take what is sent: its
-// token or its bucket is wrong.
+// errRefused means that there is a server that does not accept the points: the token or the bucket
+// is wrong.
 var errRefused = errors.New("InfluxDB refuses the points")
 
-// check asks whether the server is there, takes the token, and has the bucket:
-// it writes nothing, which is allowed.
+// check checks whether the server answers, accepts the token, and has the bucket. It writes no
+// points, which is allowed.
 func (i *influx) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -195,7 +196,7 @@ func (i *influx) check(ctx context.Context) error {
 	return i.clean(err)
 }
 
-// brief is what an error says, in one line. What is no receiver may answer with a page.
+// brief returns an error in one line, because other servers may answer with a page.
 func brief(text string) string {
 	const maxSize = 300
 	text = strings.Join(strings.Fields(text), " ")
@@ -205,7 +206,7 @@ func brief(text string) string {
 	return text
 }
 
-// clean takes the token out of an error.
+// clean removes the token from an error.
 func (i *influx) clean(err error) error {
 	if err == nil {
 		return nil
@@ -217,7 +218,7 @@ func (i *influx) clean(err error) error {
 	return errors.New(brief(text))
 }
 
-// Write counts rows, and never waits.
+// Write counts rows and never waits.
 func (i *influx) Write(batch []oplog.Record) error {
 	if i.window.Begin != 0 {
 		for k := range batch {
@@ -236,18 +237,18 @@ func (i *influx) Write(batch []oplog.Record) error {
 	return nil
 }
 
-// SetWindow takes what the run has decided about its window.
+// SetWindow sets the window, as far as it is known.
 func (i *influx) SetWindow(w oplog.Window) error {
 	i.window = w
 	return nil
 }
 
-// fewRequests is how many successful requests of an operation must belong to
-// the window. With fewer its summary is about all of them, as in the report.
+// fewRequests is the number of successful requests of an operation that must belong to the window.
+// With fewer, its summary is about all of them, as in the report.
 const fewRequests = 10
 
-// summarized are the totals of the summary: of the requests that belong to the
-// window, by operation and host, and by operation.
+// summarized returns the totals for the summary: of the requests that belong to the window, by
+// operation and host, and by operation.
 func (i *influx) summarized() []*total {
 	enough := make(map[string]bool)
 	for _, t := range i.measured.overall() {
@@ -267,7 +268,7 @@ func (i *influx) summarized() []*total {
 	return slices.Concat(chosen.list, chosen.overall())
 }
 
-// Flush sends what there is: totals once per interval.
+// Flush sends the totals once per interval.
 func (i *influx) Flush() error {
 	now := time.Now()
 	i.every(now.Add(-influxSettle).UnixNano())
@@ -279,11 +280,11 @@ func (i *influx) Flush() error {
 	return nil
 }
 
-// influxSettle is how long rows of one worker may come after younger ones of
-// another. Totals have to grow with the time of their points.
+// influxSettle is the max delay between rows of different workers. Totals have to grow with the
+// time of their points.
 const influxSettle = 250 * time.Millisecond
 
-// every makes a point for each request that ended until then, in order.
+// every makes a point for each request that ended before the given time, in order.
 func (i *influx) every(until int64) {
 	slices.SortFunc(i.rows, func(a, b oplog.Record) int { return cmp.Compare(a.End(), b.End()) })
 	n := 0
@@ -293,10 +294,10 @@ func (i *influx) every(until int64) {
 		n++
 		t := i.totals.of(r.Op, r.Endpoint)
 		t.add(r)
-		// Of two points of a series at one time the server keeps one.
+		// The server keeps only one of two points of a series with the same time.
 		t.at = max(r.End(), t.at+1)
 		if i.buffer.room() == 0 {
-			i.buffer.offer(1) // to make a point costs more than to count it
+			i.buffer.offer(1) // making a point costs more than counting it
 			continue
 		}
 		if points = append(points, i.point("warp", t, time.Unix(0, t.at))); len(points) == influxBatch {
@@ -305,7 +306,7 @@ func (i *influx) every(until int64) {
 		}
 	}
 	i.post(points)
-	i.rows = slices.Delete(i.rows, 0, n) // which lets go of the strings
+	i.rows = slices.Delete(i.rows, 0, n) // which releases the strings
 }
 
 func (i *influx) flush(now time.Time) {
@@ -321,15 +322,15 @@ func (i *influx) flush(now time.Time) {
 	i.post(points)
 }
 
-// post hands a batch to the buffer, which may drop it.
+// post passes a batch to the buffer, which may drop it.
 func (i *influx) post(points []*write.Point) {
 	if len(points) > 0 {
 		i.buffer.offerWhole(points, int64(len(points)))
 	}
 }
 
-// Close sends the last totals and the summary, waits for a while, and says
-// what was lost; "" = nothing.
+// Close sends the last totals and the summary, waits for a limited time, and returns what was lost;
+// "" = nothing.
 func (i *influx) Close() string {
 	now := time.Now()
 	i.every(math.MaxInt64)
@@ -338,7 +339,7 @@ func (i *influx) Close() string {
 	for _, t := range i.summarized() {
 		summary = append(summary, i.summary(t, now))
 	}
-	if n := int64(len(summary)); n > 0 { // worth waiting for, whether it fits or not
+	if n := int64(len(summary)); n > 0 { // it is worth waiting for, even if it does not fit
 		i.buffer.offer(n)
 		i.buffer.put(summary, 1, n)
 	}

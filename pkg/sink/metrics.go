@@ -10,11 +10,11 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Bounds of the number of series. What goes beyond is counted under otherLabel,
-// so neither odd stores nor odd clients make Prometheus keep series without end.
+// Limits on the number of series. Anything beyond them is counted under otherLabel, so that neither
+// odd stores nor odd clients make Prometheus keep an unlimited number of series.
 const (
 	maxSeries   = 2048 // pairs of operation and endpoint
-	maxFailures = 1024 // of these with an error code
+	maxFailures = 1024 // failures: pairs of a series and an error code
 	maxLabel    = 256  // bytes
 	otherLabel  = "other"
 )
@@ -26,7 +26,7 @@ const (
 	latencyBuckets = 22
 )
 
-// Counts are what one process has done so far, in the form that Prometheus reads.
+// Counts are the figures of one process so far, in a form for Prometheus.
 type Counts struct {
 	series   []series
 	failures []failure
@@ -40,19 +40,19 @@ type series struct {
 	duration, ttfb           histogram
 }
 
-// A failure is what failed in one way.
+// A failure counts the failed requests of a series with one code.
 type failure struct {
 	op, endpoint, code string
 	requests           uint64
 }
 
-// A flight is what of an operation is under way.
+// A flight counts the requests in flight of an operation.
 type flight struct {
 	op       string
 	requests uint64
 }
 
-// A histogram counts times; the last bucket is for all that are longer.
+// A histogram counts times. The last bucket is for all longer times.
 type histogram struct {
 	buckets [latencyBuckets + 1]uint64
 	seconds float64
@@ -67,14 +67,14 @@ func (h *histogram) add(d time.Duration) {
 	h.buckets[n]++
 }
 
-// Metrics is a recording.Sink that keeps Counts for whoever fetches them.
+// Metrics is a recording.Sink that keeps Counts for Prometheus.
 type Metrics struct {
 	client string
 
 	mu       sync.Mutex
 	counts   Counts
-	places   index[place]   // of the series
-	failures index[failing] // of the failures
+	places   index[place]   // index of series
+	failures index[failing] // index of failures
 }
 
 // A failing is the key of a failure.
@@ -90,7 +90,7 @@ func (d *Destinations) openMetrics(_ context.Context, client string, _ func(stri
 	return NewMetrics(client), nil
 }
 
-// NewMetrics returns the sink of the client of that id.
+// NewMetrics returns the sink of the client with that id.
 func NewMetrics(client string) *Metrics {
 	return &Metrics{
 		client:   client,
@@ -99,13 +99,14 @@ func NewMetrics(client string) *Metrics {
 	}
 }
 
-// An index finds the place in a list by a key.
+// An index maps a key to a position in a list.
 type index[K comparable] struct {
 	at  map[K]int
 	max int
 }
 
-// find looks a key up. One that is new goes behind the others, as label has it, and as other where there are too many.
+// find looks up a key. A new key is added at the end, as label returns it, or as other if there are
+// too many.
 func (x *index[K]) find(key K, label func(K) K, other K) (at int, as K, added bool) {
 	if at, known := x.at[key]; known {
 		return at, key, false
@@ -151,7 +152,7 @@ func (m *Metrics) of(op, endpoint string) *series {
 	at, p, added := m.places.find(place{op, endpoint}, place.label, place{otherLabel, otherLabel})
 	if added {
 		m.counts.series = append(m.counts.series, series{op: p.op, endpoint: p.endpoint})
-		m.flight(p.op) // is 0 and not absent where no look ever finds one under way
+		m.flight(p.op) // so that it is 0 and not absent if none is ever seen in flight
 	}
 	return &m.counts.series[at]
 }
@@ -169,8 +170,8 @@ func (m *Metrics) failed(p place, code string) {
 
 func (f failing) label() failing { return failing{f.place, label(f.code)} }
 
-// label makes any text a value that Prometheus accepts. It is a copy:
-// strings of a record may be cut from larger ones, which must not be kept.
+// label turns any text into a value that Prometheus accepts. It is a copy, because strings of a
+// record may be parts of larger ones, which must not be kept.
 func label(text string) string {
 	if len(text) > maxLabel {
 		text = text[:maxLabel]
@@ -178,7 +179,7 @@ func label(text string) string {
 	return strings.Clone(strings.ToValidUTF8(text, ""))
 }
 
-// InFlight notes what is under way.
+// InFlight sets the number of requests in flight.
 func (m *Metrics) InFlight(byOp map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +191,7 @@ func (m *Metrics) InFlight(byOp map[string]int) {
 	}
 }
 
-// flight is the gauge of an operation.
+// flight returns the gauge of an operation.
 func (m *Metrics) flight(op string) *flight {
 	all := m.counts.inFlight
 	at := slices.IndexFunc(all, func(f flight) bool { return f.op == op })
@@ -201,13 +202,13 @@ func (m *Metrics) flight(op string) *flight {
 	return &m.counts.inFlight[at]
 }
 
-// Flush and Close have nothing to do: who wants the counts fetches them.
+// Flush and Close do nothing, because Prometheus fetches the counts.
 func (m *Metrics) Flush() error { return nil }
 
-// Close is there for the sake of Export.
+// Close implements Export.
 func (m *Metrics) Close() string { return "" }
 
-// Counts are a copy of those so far.
+// Counts returns a copy of the counts so far.
 func (m *Metrics) Counts() *Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()

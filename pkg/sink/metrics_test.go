@@ -32,7 +32,7 @@ func deflate(t testing.TB, plain []byte) []byte {
 	return b.Bytes()
 }
 
-// exposed is how many metrics Prometheus is shown of the clients.
+// exposed returns the number of metrics of the clients in Prometheus.
 func exposed(t testing.TB, all ...ClientCounts) (n int) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -61,7 +61,7 @@ func TestCountsTravel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.ambiguous() // sorts
+	want.ambiguous() // it sorts
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -84,7 +84,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// What would make Prometheus keep series without end is counted together, and still travels.
+// What would create an unlimited number of series is counted together, and can still be sent.
 func TestMetricsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("c")
@@ -117,7 +117,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	exposed(t, ClientCounts{"c", c})
 }
 
-// What is no worse than odd numbers is shown; everything else is refused, in bounded memory.
+// Unusual numbers are shown. Everything else is rejected, in bounded memory.
 func TestHostileCounts(t *testing.T) {
 	t.Parallel()
 	one := func(change func(*Counts)) []byte {
@@ -177,7 +177,7 @@ func FuzzReadCounts(f *testing.F) {
 	})
 }
 
-// What a row costs does not depend on how many endpoints there are.
+// The cost of a row does not depend on the number of endpoints.
 func BenchmarkMetrics(b *testing.B) {
 	for _, hosts := range []int{1, 32} {
 		b.Run(fmt.Sprint(hosts, " endpoints"), func(b *testing.B) {

@@ -14,12 +14,10 @@ import (
 	"warp/internal/wire"
 )
 
-// maxUnpacked bounds what counts take on their way before they are deflated:
-// all that the other bounds allow is less.
+// maxUnpacked limits the size of counts before compression. It is more than the other limits allow.
 const maxUnpacked = 8 << 20
 
-// Append writes the counts, deflated, so that ReadCounts of another machine can
-// read them.
+// Append encodes the counts, compressed, for ReadCounts on another machine.
 func (c *Counts) Append(b []byte) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	w, err := flate.NewWriter(out, flate.BestSpeed)
@@ -62,11 +60,11 @@ func (h *histogram) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, math.Float64bits(h.seconds))
 }
 
-// errCounts says that counts were not written by Append.
+// errCounts reports data that Append has not written.
 var errCounts = errors.New("the metrics of a client cannot be read")
 
-// ReadCounts reads what Append has written. Whoever wrote it, the result is no
-// larger than the bounds allow, and fit for Prometheus.
+// ReadCounts decodes the form of Append. Whatever the input, the result stays within the limits and
+// is valid for Prometheus.
 func ReadCounts(b []byte) (*Counts, error) {
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
 	if err != nil || len(plain) > maxUnpacked {
@@ -74,7 +72,8 @@ func ReadCounts(b []byte) (*Counts, error) {
 	}
 	r := &countsReader{wire.NewReader(plain)}
 	c := &Counts{}
-	// What is beyond the bounds is counted under another name: one more series, and one more code of each.
+	// What exceeds the limits is counted under another name: one more series, and one more code for
+	// each.
 	for range r.Length(maxSeries + 1) {
 		c.series = append(c.series, r.series())
 	}
@@ -90,8 +89,8 @@ func ReadCounts(b []byte) (*Counts, error) {
 	return c, nil
 }
 
-// ambiguous says whether anything is there twice, which Prometheus would not
-// take, not even from the other clients.
+// ambiguous reports whether anything occurs twice. Prometheus would then reject the metrics of all
+// clients.
 func (c *Counts) ambiguous() bool {
 	n := len(c.series) + len(c.failures) + len(c.inFlight)
 	slices.SortFunc(c.series, func(a, b series) int {
@@ -109,7 +108,7 @@ func (c *Counts) ambiguous() bool {
 	return len(c.series)+len(c.failures)+len(c.inFlight) < n
 }
 
-// A countsReader takes counts from the front.
+// A countsReader decodes counts.
 type countsReader struct{ wire.Reader }
 
 func (r *countsReader) label() string {

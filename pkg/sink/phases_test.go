@@ -11,7 +11,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// TestPhasesInStatsD: a receiver that many use has as many times of each phase as were noted, and their sum.
+// TestPhasesInStatsD checks that a common receiver gets as many times of each phase as were
+// recorded, and their sum.
 func TestPhasesInStatsD(t *testing.T) {
 	t.Parallel()
 	r := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{})
@@ -36,7 +37,7 @@ func TestPhasesInStatsD(t *testing.T) {
 	if lost := s.Close(); lost != "" {
 		t.Fatal(lost)
 	}
-	want := map[string][2]float64{ // count and seconds; those of 0 were not noted
+	want := map[string][2]float64{ // count and seconds; those of 0 were not recorded
 		"connect": {1, 0.005}, "send": {10, 0.010}, "wait": {9, 0.135}, "receive": {10, 0.030}, "dns": {0, 0},
 	}
 	page := ""

@@ -21,15 +21,14 @@ const (
 	pushWait     = 5 * time.Second
 )
 
-// ClientCounts are what the client of that id has done.
+// ClientCounts are the counts of the client with that id.
 type ClientCounts struct {
 	Client string
 	*Counts
 }
 
-// Prometheus shows counts to Prometheus, which fetches them, and pushes them to a
-// Pushgateway where one is named: the metrics of this process, or of all clients of a
-// coordinator.
+// Prometheus serves counts to Prometheus, and pushes them to a Pushgateway if there is one: the
+// metrics of this process, or of all clients of a coordinator.
 type Prometheus struct {
 	registry *prometheus.Registry
 
@@ -37,10 +36,10 @@ type Prometheus struct {
 	scrapes *scrapes
 
 	pushes *buffer[struct{}] // nil without a Pushgateway
-	stop   func()            // ends regular pushes
+	stop   func()            // stops regular pushes
 }
 
-// NewPrometheus shows what clients returns, which is called at any time.
+// NewPrometheus serves what clients returns. It may call clients at any time.
 func NewPrometheus(benchmark string, clients func() []ClientCounts) *Prometheus {
 	p := &Prometheus{registry: prometheus.NewRegistry()}
 	p.registry.MustRegister(newExposition(benchmark, clients))
@@ -63,15 +62,14 @@ func (p *Prometheus) Serve(addr string) (net.Addr, error) {
 	return l.Addr(), nil
 }
 
-// What strangers may take up of the address for Prometheus: the descriptors are
-// for the benchmark.
+// Limits on what strangers can use of the server, because the benchmark needs the file descriptors.
 const (
 	maxScrapers = 64
 	scrapeGrace = 250 * time.Millisecond
 )
 
-// Push sends the metrics to a Pushgateway every few seconds and at the end, in
-// a group of that instance.
+// Push pushes the metrics to a Pushgateway every few seconds and at the end, in a group of that
+// instance.
 func (p *Prometheus) Push(url, instance string) {
 	gateway := push.New(url, "warp").Gatherer(p.registry).Grouping("instance", instance).
 		Client(&http.Client{Timeout: pushWait, CheckRedirect: stayHere})
@@ -83,14 +81,14 @@ func (p *Prometheus) Push(url, instance string) {
 	}).start()
 	p.pushes = pushes
 	p.stop = every(firstPush, pushInterval, func() {
-		if pushes.room() > 0 { // the one before is over
+		if pushes.room() > 0 { // the previous one has ended
 			pushes.offerWhole(struct{}{}, 1)
 		}
 	})
 }
 
-// Close pushes for the last time, and says what went wrong; "" = nothing. The
-// server goes on with the last figures.
+// Close pushes for the last time, and returns what went wrong; "" = nothing. The server continues
+// with the last figures.
 func (p *Prometheus) Close() string {
 	if p.scrapes != nil {
 		p.scrapes.finish(time.Now())
@@ -101,7 +99,7 @@ func (p *Prometheus) Close() string {
 	p.stop()
 	p.pushes.offer(1)
 	p.pushes.put(struct{}{}, 1, 1)
-	failed, pushes, err := p.pushes.finish(2 * pushWait) // one that is under way, and the last
+	failed, pushes, err := p.pushes.finish(2 * pushWait) // the current one and the last one
 	p.pushes = nil
 	if failed == 0 {
 		return ""
@@ -109,8 +107,8 @@ func (p *Prometheus) Close() string {
 	return fmt.Sprintf("%d of %d pushes to the Pushgateway failed: %v", failed, pushes, err)
 }
 
-// Lingers is how long End may wait for the last figures to be fetched; 0 = it
-// does not, because nobody has fetched any, or all have been.
+// Lingers returns how long End may wait until the last figures are scraped; 0 = it does not wait,
+// because nobody has scraped any, or everybody has the last ones.
 func (p *Prometheus) Lingers() time.Duration {
 	if p.scrapes == nil {
 		return 0
@@ -118,10 +116,9 @@ func (p *Prometheus) Lingers() time.Duration {
 	return p.scrapes.due(time.Now())
 }
 
-// End ends the server, after the figures that it had at Close were fetched by
-// whoever fetches them regularly.
+// End stops the server after all regular scrapers have fetched the figures as they were at Close.
 func (p *Prometheus) End(ctx context.Context) {
-	p.Close() // where the run failed before
+	p.Close() // if the run failed before
 	if p.server == nil {
 		return
 	}

@@ -12,24 +12,23 @@ import (
 	"warp/pkg/oplog"
 )
 
-// maxPiece is how much text goes into one write: so little that a slow reader
-// shows that it reads, and so much that a fast one costs few system calls.
+// maxPiece is the max size of one write. It is small enough to see that a slow reader still reads,
+// and large enough that a fast one costs few system calls.
 const maxPiece = 16 << 10
 
-// RowsOptions say how Rows treats its reader.
+// RowsOptions are the options of Rows.
 type RowsOptions struct {
 	Script  bool          // rows have the statement of a script
-	Max     int           // bytes that may wait for the reader
-	Wait    bool          // Write waits for room, rather than drop what does not fit
-	Timeout time.Duration // how long it may take nothing after the run
-	Grace   time.Duration // how long it is waited for once the context is done
-	Warn    func(string)  // called once, when rows begin to get lost
+	Max     int           // max bytes that wait for the reader
+	Wait    bool          // Write waits for room instead of dropping rows
+	Timeout time.Duration // max time without progress after the run
+	Grace   time.Duration // max wait once the context is done
+	Warn    func(string)  // called once, when the first rows are dropped
 	Waiting func()        // called when Close has to wait
 }
 
-// Rows is a recording.Sink that writes the rows of the op log as text. A slow
-// reader never holds up the run: what does not fit into the memory meant for
-// that is dropped, by whole rows, unless Wait is set.
+// Rows is a recording.Sink that writes the rows of the op log as text. A slow reader never delays
+// the run: whole rows that do not fit into the memory for them are dropped, unless Wait is set.
 type Rows struct {
 	options  RowsOptions
 	text     oplog.Text
@@ -38,7 +37,7 @@ type Rows struct {
 	warnings sync.WaitGroup
 }
 
-// NewRows writes to w, with the line that names the columns first.
+// NewRows writes to w, beginning with the line that names the columns.
 func NewRows(w io.Writer, o RowsOptions) *Rows {
 	r := &Rows{options: o}
 	if o.Script {
@@ -72,8 +71,7 @@ func (r *Rows) Write(batch []oplog.Record) error {
 	return nil
 }
 
-// piece is the text of as many rows as go into one write. Those that do not fit
-// are left out.
+// piece returns the text of as many rows as fit into one write. It omits those that do not fit.
 func (r *Rows) piece(batch []oplog.Record, room int) (text []byte, kept int64, read int) {
 	for read < len(batch) && len(text) < maxPiece {
 		before := len(text)
@@ -91,17 +89,17 @@ func (r *Rows) piece(batch []oplog.Record, room int) (text []byte, kept int64, r
 	return text, kept, read
 }
 
-// Release lets nothing wait from now on: what does not fit is dropped.
+// Release stops all waiting from now on: what does not fit is dropped.
 func (r *Rows) Release() { r.buffer.drop() }
 
-// warn does not wait for the warning to be read: whoever reads no rows may read
-// no warnings.
+// warn does not wait for the warning to be read, because a user who reads no rows may read no
+// warnings either.
 func (r *Rows) warn(text string) { r.warnings.Go(func() { r.options.Warn(text) }) }
 
-// Flush has nothing to do: rows are on their way as soon as they are queued.
+// Flush does nothing, because rows are sent as soon as they are queued.
 func (r *Rows) Flush() error { return nil }
 
-// broken ends the rows when their reader has failed.
+// broken ends the rows after their reader has failed.
 func (r *Rows) broken(err error) {
 	if errors.Is(err, syscall.EPIPE) { // it wants no more, like head
 		r.warn("the reader has closed it; the run goes on without it")
@@ -110,8 +108,8 @@ func (r *Rows) broken(err error) {
 	}
 }
 
-// Close waits for the reader and says what it lacks; "" = nothing, or nothing
-// that it wanted. Rows may be written until rest returns; nil = none are.
+// Close waits for the reader and returns what it did not get; "" = nothing, or nothing that it
+// wanted. Rows may be written until rest returns; nil = no more rows.
 func (r *Rows) Close(ctx context.Context, rest func()) (lost string) {
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -122,7 +120,7 @@ func (r *Rows) Close(ctx context.Context, rest func()) (lost string) {
 	})
 	late := r.buffer.await(r.expiry(ctx))
 	r.buffer.abandon()
-	all.Wait() // rows that come late are counted
+	all.Wait() // count late rows
 	lost = r.lost(late)
 	r.warnings.Wait()
 	return lost
@@ -136,14 +134,13 @@ func (r *Rows) lost(late string) string {
 	case err != nil:
 		return fmt.Sprintf("%d of %d rows could not be written: %v", n, all, err)
 	case late != "":
-		// Of the piece that is being written some may have arrived.
+		// Some of the current piece may have arrived.
 		return fmt.Sprintf("up to %d of %d rows did not reach the reader, %s", n, all, late)
 	}
 	return fmt.Sprintf("%d of %d rows were dropped because the reader was slow; gaps in idx show where", n, all)
 }
 
-// expiry returns a function that says why the reader is not waited for any
-// longer.
+// expiry returns a function that returns why to stop waiting for the reader.
 func (r *Rows) expiry(ctx context.Context) func() string {
 	began, noted := time.Now(), false
 	var interrupted time.Time

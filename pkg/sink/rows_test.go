@@ -14,7 +14,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A reader takes writes only while its gate is open.
+// A reader accepts writes only while its gate is open.
 type reader struct {
 	inbox
 	gate chan struct{} // closed = open
@@ -35,7 +35,7 @@ func openGate() chan struct{} {
 	return gate
 }
 
-// A listener counts what it is told.
+// A listener counts warnings.
 type listener struct{ warned, waited atomic.Int64 }
 
 func rowsTo(w io.Writer, l *listener, change func(*RowsOptions)) *Rows {
@@ -47,7 +47,7 @@ func rowsTo(w io.Writer, l *listener, change func(*RowsOptions)) *Rows {
 	return NewRows(w, o)
 }
 
-// waiting is how many bytes wait for the reader.
+// waiting returns how many bytes wait for the reader.
 func waiting(r *Rows) int {
 	r.buffer.mu.Lock()
 	defer r.buffer.mu.Unlock()
@@ -63,7 +63,7 @@ func writeRows(t *testing.T, r *Rows, times int) {
 	}
 }
 
-// expected is the text of what writeRows writes.
+// expected returns the text of the rows of writeRows.
 func expected(times int) string {
 	var text oplog.Text
 	b := text.AppendColumns(nil)
@@ -88,7 +88,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A row is with the reader without a flush and without the next row.
+// A row reaches the reader without a flush and without a further row.
 func TestRowsComeAtOnce(t *testing.T) {
 	t.Parallel()
 	got := &reader{gate: openGate()}
@@ -104,7 +104,8 @@ func TestRowsComeAtOnce(t *testing.T) {
 	r.Close(t.Context(), nil)
 }
 
-// While nobody reads, writing goes on; whole rows are dropped and counted, and the reader sees where.
+// While nobody reads, writing continues. Whole rows are dropped and counted, and the reader sees
+// where.
 func TestRowsSlowReader(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}
@@ -137,7 +138,7 @@ func TestRowsSlowReader(t *testing.T) {
 			t.Fatalf("%q is no row of the log", line)
 		}
 	}
-	if n, want := len(lines)-2, 4004-int(dropped); n != want { // the columns, and what follows the last line end
+	if n, want := len(lines)-2, 4004-int(dropped); n != want { // the columns, and the empty string after the last line end
 		t.Errorf("%d rows arrived, want %d", n, want)
 	}
 	if !strings.HasPrefix(lines[len(lines)-2], "4003\t") {
@@ -145,7 +146,7 @@ func TestRowsSlowReader(t *testing.T) {
 	}
 }
 
-// Rows whose writer waits are not lost: neither to a slow reader nor at the end.
+// If Write waits, no rows are lost, neither with a slow reader nor at the end.
 func TestRowsWait(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}
@@ -172,11 +173,11 @@ func TestRowsWait(t *testing.T) {
 	}
 }
 
-// Whoever waits with rows is let go where nobody takes them any more, and they are counted.
+// Write stops waiting if nobody reads any more, and the rows are counted.
 func TestRowsWaitEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		fail   error // of the reader, if it takes writes at all
+		fail   error // error of the reader, if it accepts writes at all
 		change func(*RowsOptions)
 		then   func(*Rows)
 		lost   string
@@ -202,7 +203,7 @@ func TestRowsWaitEnds(t *testing.T) {
 			writing.Go(func() { writeRows(t, r, 2000) })
 			if test.then != nil {
 				test.then(r)
-				writing.Wait() // nothing else lets it go
+				writing.Wait() // nothing else ends it
 			}
 			if lost := r.Close(t.Context(), writing.Wait); !strings.Contains(lost, test.lost) || (lost == "") != (test.lost == "") {
 				t.Errorf("lost %q, want %q", lost, test.lost)
@@ -211,7 +212,7 @@ func TestRowsWaitEnds(t *testing.T) {
 	}
 }
 
-// The end waits for a reader that reads, and not for ever for one that does not.
+// Close waits for a reader that reads, and only for a limited time for one that does not.
 func TestRowsEnd(t *testing.T) {
 	t.Parallel()
 	interrupted, cancel := context.WithCancel(t.Context())
@@ -247,7 +248,7 @@ func TestRowsEnd(t *testing.T) {
 	}
 }
 
-// A reader that needs its time is told of, once.
+// A slow reader is reported once.
 func TestRowsNoteTheWait(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}

@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// maxLinger is for how long the last figures are served at most.
+// maxLinger is the max time for which the last figures are served.
 const maxLinger = time.Minute
 
-// scrapes watches who fetches the metrics and how often, so that the last ones
-// are fetched too: what ends with the run is asked for them an interval too
-// late.
+// scrapes records who scrapes the metrics and how often, so that everybody can get the last ones.
+// Otherwise the process would end up to an interval before they are scraped.
 type scrapes struct {
 	next    http.Handler
-	changed chan struct{} // a fetch of the last figures is over
+	changed chan struct{} // a scrape of the last figures is over
 
 	mu    sync.Mutex
 	by    map[string]*scraper // host
-	final time.Time           // when the figures changed for the last time; zero = they still do
+	final time.Time           // when the figures changed for the last time; zero = they still change
 }
 
 type scraper struct {
 	last     time.Time
-	interval time.Duration // 0 = it came only once
+	interval time.Duration // 0 = it scraped only once
 	complete bool          // it has the last figures
 }
 
@@ -34,7 +33,8 @@ func newScrapes(next http.Handler) *scrapes {
 }
 
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Prometheus, and what takes its place, says how long it waits. A person who looks does not come again.
+	// Prometheus and compatible scrapers send their timeout. A person who looks does not come
+	// again.
 	if r.Header.Get("X-Prometheus-Scrape-Timeout-Seconds") == "" {
 		s.next.ServeHTTP(w, r)
 		return
@@ -47,7 +47,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin says whether the figures of this fetch are the last ones.
+// begin reports whether this scrape gets the last figures.
 func (s *scrapes) begin(host string, now time.Time) (complete bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *scrapes) completed(host string) {
 	}
 }
 
-// finish says that the figures change no more.
+// finish says that the figures no longer change.
 func (s *scrapes) finish(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,7 @@ func (s *scrapes) finish(now time.Time) {
 	}
 }
 
-// due is how long the next fetch of somebody may take to come; 0 = nobody
-// waits for it.
+// due returns how long the next scrape may take to arrive; 0 = nobody is expected.
 func (s *scrapes) due(now time.Time) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +98,7 @@ func (s *scrapes) due(now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// await waits until everybody has fetched the last figures, but not for ever.
+// await waits, for a limited time, until everybody has the last figures.
 func (s *scrapes) await(ctx context.Context) {
 	for wait := s.due(time.Now()); wait > 0; wait = s.due(time.Now()) {
 		patience := time.NewTimer(wait)

@@ -17,7 +17,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// rows are two endpoints' GETs, one of them failed, and a PUT.
+// rows returns GETs to two endpoints, one of which failed, and a PUT.
 func rows() []oplog.Record {
 	ms := time.Millisecond
 	return []oplog.Record{
@@ -28,7 +28,7 @@ func rows() []oplog.Record {
 	}
 }
 
-// An inbox keeps what a receiver was sent.
+// An inbox keeps what a receiver got.
 type inbox struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -128,7 +128,7 @@ func TestInfluxSummaryOfTheWindow(t *testing.T) {
 	}
 }
 
-// Rows come from one worker after the other; their points are in order of time, and no two have the same one.
+// Rows arrive worker by worker. Their points are in order of time, and no two have the same time.
 func TestInfluxEveryRequest(t *testing.T) {
 	t.Parallel()
 	var got inbox
@@ -148,7 +148,7 @@ func TestInfluxEveryRequest(t *testing.T) {
 		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004 1000000000010000000\n",
 		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=2i,bytes_total=200i,errors=0i,request_total_secs=0.02,request_ttfb_total_secs=0.008 1000000000010000001\n",
 		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=3i,objects=3i,bytes_total=300i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.012 1000000000010000002\n",
-		// The second row of b ends 900 ms after the start; its point has the totals until then.
+		// The second row of b ends 900 ms after the start. Its point has the totals up to then.
 		"requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006 1000000000900000000\n",
 	} {
 		if !strings.Contains(got.String(), want) {
@@ -157,7 +157,7 @@ func TestInfluxEveryRequest(t *testing.T) {
 	}
 }
 
-// Rows that are young are held back: rows of another worker may be older and come later.
+// Recent rows are delayed, because older rows of another worker may come later.
 func TestInfluxEveryRequestInOrder(t *testing.T) {
 	t.Parallel()
 	i := influxAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, func(o *InfluxOptions) { o.Every = true })
@@ -174,7 +174,8 @@ func TestInfluxEveryRequestInOrder(t *testing.T) {
 	}
 }
 
-// TestInfluxThatIsSlow must not wait, and says what was lost without the token.
+// TestInfluxThatIsSlow checks that Write does not wait, and that the message about lost points does
+// not contain the token.
 func TestInfluxThatIsSlow(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -188,14 +189,14 @@ func TestInfluxThatIsSlow(t *testing.T) {
 		}
 		_ = i.Flush()
 	}
-	close(release) // not earlier: if writing waited for the answer, this line would never be reached
+	close(release) // not earlier: if Write waited for the answer, this line would never be reached
 	lost := i.Close()
 	if !strings.Contains(lost, "points did not reach InfluxDB") || !strings.Contains(lost, "unauthorized") || strings.Contains(lost, "se=cret") {
 		t.Errorf("says %q", lost)
 	}
 }
 
-// One that never answers costs the patience of the end once, and not for each batch that waits.
+// A server that never answers costs the wait at the end once, not for each batch.
 func TestInfluxThatHangs(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -366,7 +367,7 @@ func TestPrometheus(t *testing.T) {
 		`warp_requests_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 2`,
 		`warp_request_errors_total{benchmark="get",client="Ab3d",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
 		`warp_requests_in_flight{benchmark="get",client="Ab3d",op="GET"} 4`, `warp_requests_in_flight{benchmark="get",client="Ab3d",op="STAT"} 0`,
-		`warp_requests_in_flight{benchmark="get",client="Ab3d",op="PUT"} 0`, // never under way when looked at
+		`warp_requests_in_flight{benchmark="get",client="Ab3d",op="PUT"} 0`, // never in flight when sampled
 		`warp_payload_bytes_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 50`,
 		`warp_request_duration_seconds_count{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 1`,
 		`warp_request_duration_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
@@ -392,7 +393,7 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// The last figures are served until those who fetch them regularly have done so, or do not come any more.
+// The last figures are served until all regular scrapers have fetched them or no longer come.
 func TestScrapes(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
@@ -460,7 +461,7 @@ func TestPrometheusLingers(t *testing.T) {
 	<-ended
 }
 
-// A push that is on its way is in nobody's way.
+// A push in progress delays nothing.
 func TestPushgatewayThatHangs(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}, 100), make(chan struct{})
@@ -507,7 +508,7 @@ func TestPushgatewayThatIsDead(t *testing.T) {
 	}
 }
 
-// TestTotalsAddUp holds the sum of the endpoints against one total of all rows.
+// TestTotalsAddUp compares the sum of the endpoints with one total of all rows.
 func TestTotalsAddUp(t *testing.T) {
 	t.Parallel()
 	var split, whole totals
@@ -522,7 +523,7 @@ func TestTotalsAddUp(t *testing.T) {
 	}
 }
 
-// Neither the token nor the figures go to another host, whoever sends them there.
+// A redirect never sends the token or the figures to another host.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

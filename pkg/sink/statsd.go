@@ -13,16 +13,16 @@ import (
 	"warp/pkg/oplog"
 )
 
-// maxDatagram keeps a packet below what an Ethernet frame takes.
+// maxDatagram is less than an Ethernet frame can carry.
 const maxDatagram = 1400
 
 const (
-	statsdQueue = 1024            // datagrams that may wait
-	statsdLast  = 2 * time.Second // for all that is left at the end
+	statsdQueue = 1024            // max number of waiting datagrams
+	statsdLast  = 2 * time.Second // for everything that is left at the end
 )
 
-// statsD is a recording.Sink that sends metrics in datagrams. Nobody answers those,
-// so what gets lost on the way stays unknown.
+// statsD is a recording.Sink that sends metrics in datagrams. They are not answered, so losses on
+// the way remain unknown.
 type statsD struct {
 	conn   net.Conn
 	prefix string
@@ -34,7 +34,7 @@ type statsD struct {
 	buffer *buffer[[]byte]
 }
 
-// checkStatsD refuses what the flags of a coordinator would have refused.
+// checkStatsD rejects what the flags of a coordinator would have rejected.
 func (d *Destinations) checkStatsD() error {
 	if d.StatsD == "" {
 		return nil
@@ -72,7 +72,7 @@ func (d *Destinations) openStatsD(_ context.Context, client string, _ func(strin
 	return s, nil
 }
 
-// ProbeStatsD reports an error if it can tell that nobody listens at addr.
+// ProbeStatsD returns an error if it can detect that nothing listens at addr.
 func ProbeStatsD(addr string) error {
 	s, err := newStatsD(addr, "")
 	if err != nil {
@@ -82,7 +82,7 @@ func ProbeStatsD(addr string) error {
 	return s.probe()
 }
 
-// newStatsD sends to addr, under names with that prefix. Nothing is sent yet.
+// newStatsD returns a sink for addr, with a prefix for names. It sends nothing yet.
 func newStatsD(addr, prefix string) (*statsD, error) {
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
@@ -96,7 +96,7 @@ func newStatsD(addr, prefix string) (*statsD, error) {
 	return s, nil
 }
 
-// metricName replaces what has a meaning in the protocol or in paths.
+// metricName replaces characters that have a meaning in the protocol or in paths.
 func metricName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -107,8 +107,7 @@ func metricName(s string) string {
 	}, s)
 }
 
-// probe tells where it can that nobody listens: the datagram comes back as
-// refused, if the host is there and says so.
+// probe tries to detect that nothing listens: the host may report the datagram as refused.
 func (s *statsD) probe() error {
 	for range 3 {
 		if _, err := s.conn.Write([]byte("\n")); err != nil { // an empty line is no metric
@@ -127,11 +126,11 @@ func (s *statsD) Write(batch []oplog.Record) error {
 	return nil
 }
 
-// InFlight notes what the gauges of pending requests say next.
+// InFlight sets the next values of the gauges of pending requests.
 func (s *statsD) InFlight(byOp map[string]int) {
 	s.flying = byOp
 	for op := range byOp {
-		s.since.of(op, "") // which may have finished none yet
+		s.since.of(op, "") // none of its requests may have finished yet
 	}
 }
 
@@ -145,7 +144,7 @@ func (s *statsD) Flush() error {
 	s.last = now
 	for _, t := range s.since.list {
 		s.metrics(t, seconds)
-		*t = total{op: t.op} // stays, so that a gauge goes back to 0
+		*t = total{op: t.op} // kept, so that a gauge returns to 0
 	}
 	s.sendPacket()
 	return nil
@@ -174,8 +173,8 @@ func (s *statsD) metrics(t *total, seconds float64) {
 	s.add(name, "maxlatency", 1000*t.time.max.Seconds(), "ms")
 }
 
-// loaderPhases sends the phases under the names that aisloader has for its target. The hop through a proxy, where there is
-// one, is in them.
+// loaderPhases sends the phases under the names that aisloader uses for its target. They include
+// the redirect by a proxy, if there is one.
 func (s *statsD) loaderPhases(name string, t *total) {
 	const dns, connect, tls, send, wait, receive = 0, 1, 2, 3, 4, 5 // indices of oplog.PhaseNames
 	n := t.phases[send].n
@@ -200,8 +199,9 @@ func (s *statsD) loaderPhases(name string, t *total) {
 	}
 }
 
-// timer sends the mean of n times. One value represents all of the interval: the sample rate says for how many.
-// Receivers that count in whole numbers round down, so that it must not represent a little less.
+// timer sends the mean of n times. One value represents all of them, and the sample rate says how
+// many there are. Receivers that count in integers round down, so it must not represent slightly
+// fewer.
 func (s *statsD) timer(name, metric string, mean float64, n int64) {
 	const little = 1e-6
 	s.add(name, metric, 1000*mean, "ms|@"+strconv.FormatFloat(1/(float64(n)+little), 'g', -1, 64))
@@ -222,7 +222,7 @@ func (s *statsD) sendPacket() {
 	}
 }
 
-// Close sends the rest and says what is known to be lost; "" = nothing.
+// Close sends the rest and returns what is known to be lost; "" = nothing.
 func (s *statsD) Close() string {
 	_ = s.Flush()
 	lost, _, err := s.buffer.finish(statsdLast)

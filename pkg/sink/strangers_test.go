@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Strangers who begin requests and do not end them neither keep Prometheus out nor hold more than a bounded number of
-// descriptors, which the benchmark needs.
+// Strangers who begin requests and do not finish them neither block Prometheus nor use more than a
+// limited number of file descriptors, which the benchmark needs.
 func TestStrangersAtTheMetrics(t *testing.T) {
 	t.Parallel()
 	p := NewPrometheus("get", NewMetrics("c").Clients)
@@ -48,5 +48,5 @@ func TestStrangersAtTheMetrics(t *testing.T) {
 	if n := open.Load(); n > maxScrapers {
 		t.Errorf("%d strangers are connected", n)
 	}
-	all.Wait() // the time for a head is over
+	all.Wait() // the time limit for a head has passed
 }

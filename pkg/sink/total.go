@@ -9,9 +9,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A total is what one operation has done, at one endpoint or at all of them,
-// since the start. Failed requests are counted as requests and as errors, and
-// are in nothing else.
+// A total contains the figures of one operation since the start, at one endpoint or all of them.
+// Failed requests count only as requests and as errors.
 type total struct {
 	op, endpoint      string // endpoint "" = all
 	requests, errors  int64
@@ -19,7 +18,7 @@ type total struct {
 	answered, started int64 // requests with a time, and with a time to the first byte
 	time, ttfb        span
 	phases            [len(oplog.PhaseNames)]phase
-	at                int64 // of the last point, where each request has one
+	at                int64 // time of the last point, if each request has one
 }
 
 // A phase is a sum of the times that requests took in one phase of HTTP.
@@ -28,7 +27,7 @@ type phase struct {
 	n   int64
 }
 
-// A span is a sum of times and its extremes.
+// A span is a sum of times and their extremes.
 type span struct{ sum, min, max time.Duration }
 
 func (s *span) add(d time.Duration, first bool) {
@@ -67,15 +66,15 @@ func (t *total) add(r *oplog.Record) {
 	}
 }
 
-// A place is the key of a total. With many endpoints hardly any row has the same one
-// as the row before, so a map finds it.
+// A place is the key of a total. It is looked up in a map, because with many endpoints consecutive
+// rows rarely have the same one.
 type place struct{ op, endpoint string }
 
-// totals are one total per operation and endpoint.
+// totals has one total per operation and endpoint.
 type totals struct {
 	list []*total
 	at   map[place]*total
-	last *total // rows of one kind come in rows
+	last *total // consecutive rows are often of one kind
 }
 
 func (ts *totals) of(op, endpoint string) *total {
@@ -86,7 +85,7 @@ func (ts *totals) of(op, endpoint string) *total {
 		ts.last = t
 		return t
 	}
-	// The strings of a record may be cut from larger ones, which must not be kept.
+	// The strings of a record may be parts of larger ones, which must not be kept.
 	t := &total{op: strings.Clone(op), endpoint: strings.Clone(endpoint)}
 	if ts.at == nil {
 		ts.at = make(map[place]*total)
@@ -100,7 +99,7 @@ func (ts *totals) of(op, endpoint string) *total {
 	return t
 }
 
-// overall adds the endpoints of each operation up.
+// overall returns the sum over the endpoints of each operation.
 func (ts *totals) overall() []*total {
 	var all totals
 	for _, t := range ts.list {
@@ -124,7 +123,7 @@ func (t *total) merge(o *total) {
 	}
 }
 
-// merge leaves out a side that holds nothing: its extremes are not times.
+// merge ignores an empty side, whose extremes are not times.
 func (s *span) merge(o span, empty, otherEmpty bool) {
 	switch {
 	case otherEmpty:
@@ -135,7 +134,7 @@ func (s *span) merge(o span, empty, otherEmpty bool) {
 	}
 }
 
-// mean is in seconds; 0 of nothing.
+// mean returns the mean in seconds, or 0 if n is 0.
 func (s *span) mean(n int64) float64 {
 	if n == 0 {
 		return 0

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// BlockLength is the length of blocks with which a circular block bootstrap
-// keeps the correlation of x: the automatic choice of Politis and White (2004)
-// as corrected by Patton, Politis and White (2009). It is 1 where x has none.
+// BlockLength returns the length of the blocks that preserve the correlation of x in a circular
+// block bootstrap: the automatic choice of Politis and White (2004) as corrected by Patton, Politis
+// and White (2009). It is 1 if x is not correlated.
 func BlockLength(x []float64) int {
 	n := float64(len(x))
 	if n < 4 {
 		return 1
 	}
-	run := max(5, int(math.Log10(n))) // of lags without correlation
+	run := max(5, int(math.Log10(n))) // number of lags without correlation
 	lags := min(int(math.Ceil(math.Sqrt(n)))+run, len(x)-1)
 	cov := autocovariance(x, lags)
 	if cov[0] <= 0 {
@@ -37,7 +37,7 @@ func BlockLength(x []float64) int {
 	return int(math.Ceil(max(1, min(b, math.Ceil(min(3*math.Sqrt(n), n/3))))))
 }
 
-// autocovariance at the lags from 0.
+// autocovariance returns the autocovariance at the lags from 0.
 func autocovariance(x []float64, lags int) []float64 {
 	mean := meanOf(x)
 	cov := make([]float64, lags+1)
@@ -50,8 +50,8 @@ func autocovariance(x []float64, lags int) []float64 {
 	return cov
 }
 
-// firstUncorrelated is the first of so many lags in a row whose correlation is
-// below the critical one, or the last lag where there is no such run.
+// firstUncorrelated returns the first of run consecutive lags whose correlation is below the
+// critical value, or the last lag if there is no such run.
 func firstUncorrelated(cov []float64, run int, critical float64) int {
 	quiet := 0
 	for k := 1; k < len(cov); k++ {
@@ -74,8 +74,8 @@ func meanOf(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// ResampleBlocks draws pieces in circular blocks and calls f with how often
-// each piece was drawn, as often as asked. The draws follow from the seed.
+// ResampleBlocks draws pieces in circular blocks, the given number of times, and each time calls f
+// with how often each piece was drawn. The seed determines the draws.
 func ResampleBlocks(pieces, length, resamples int, seed uint64, f func(times []int)) {
 	rng := rand.New(rand.NewPCG(seed, uint64(pieces)))
 	times := make([]int, pieces)
@@ -91,8 +91,8 @@ func ResampleBlocks(pieces, length, resamples int, seed uint64, f func(times []i
 	}
 }
 
-// Central is the interval with the given share of the values in its middle. It
-// sorts them.
+// Central returns the interval that contains the given share of the values in its middle. It sorts
+// them.
 func Central(values []float64, share float64) (low, high float64) {
 	slices.Sort(values)
 	tail := (1 - share) / 2

@@ -9,10 +9,10 @@ import (
 	"warp/internal/wire"
 )
 
-// HistogramPages is how many pages a histogram has at most.
+// HistogramPages is the max number of pages in a histogram.
 const HistogramPages = octaves
 
-// MarshalJSON writes the binary form, which is short.
+// MarshalJSON encodes the binary form, which is short.
 func (h *Histogram) MarshalJSON() ([]byte, error) {
 	if h.count == 0 {
 		return []byte(`""`), nil
@@ -20,7 +20,7 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(h.Append(nil))
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON decodes the form of MarshalJSON.
 func (h *Histogram) UnmarshalJSON(text []byte) error {
 	var b []byte
 	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
@@ -36,8 +36,8 @@ func (h *Histogram) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Append writes the histogram: its sums, then the buckets that are not empty, each
-// by its distance from the one before.
+// Append encodes the histogram: its sums, then the non-empty buckets, each as the distance from the
+// one before and its count.
 func (h *Histogram) Append(b []byte) []byte {
 	for _, n := range [...]uint64{h.count, h.min, h.max, h.sum.Hi, h.sum.Lo, h.squares.Hi, h.squares.Lo} {
 		b = binary.AppendUvarint(b, n)
@@ -75,9 +75,8 @@ func countZero(p *[subs]uint64) (n int) {
 	return n
 }
 
-// Read reads what Append has written, which takes much more memory than its
-// bytes do: 1 KiB for each page, of which it may use as many as are left. Bad
-// says whether it was a histogram.
+// Read decodes the form of Append. The result takes much more memory than the encoded bytes: 1 KiB
+// for each page. pages limits and counts the pages. r.Bad reports invalid data.
 func (h *Histogram) Read(r *wire.Reader, pages *int) {
 	for _, p := range [...]*uint64{&h.count, &h.min, &h.max, &h.sum.Hi, &h.sum.Lo, &h.squares.Hi, &h.squares.Lo} {
 		*p = r.Uint()
@@ -107,6 +106,6 @@ func (h *Histogram) Read(r *wire.Reader, pages *int) {
 		}
 		page[at%subs] = n
 	}
-	// A count that is not the sum of its buckets would make quantiles of nothing.
+	// A count that differs from the sum of the buckets would make quantiles wrong.
 	r.Bad = r.Bad || total != h.count || h.min > h.max || h.max > MaxValue
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// exactValues has what SciPy, statsmodels and plain enumeration say; testdata/make.py
-// makes it.
+// exactValues contains the results of SciPy, statsmodels and plain enumeration, as testdata/make.py
+// computes them.
 type exactValues struct {
 	Sides  []sidesCase
 	Pairs  []pairsCase
@@ -124,7 +124,7 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
-// The smallest p-values are those that everybody can look up.
+// The smallest p-values are those in published tables.
 func TestSmallestP(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestSmallestP(t *testing.T) {
 	}
 }
 
-// Ties make the distribution of U lopsided: the tails are not mirror images.
+// Ties make the distribution of U asymmetric: the tails are not mirror images.
 func TestRankSumOfLopsidedTies(t *testing.T) {
 	t.Parallel()
 	if p := RankSum([]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1, 2}); p != 1 {
@@ -151,8 +151,8 @@ func TestRankSumOfLopsidedTies(t *testing.T) {
 	}
 }
 
-// Beyond the sizes that are computed exactly, permutation agrees with what is
-// exact below them.
+// For samples too large for exact computation, permutation agrees with the exact results for
+// smaller ones.
 func TestPermutation(t *testing.T) {
 	t.Parallel()
 	for _, c := range readExact(t).Sides {

@@ -7,7 +7,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// Two machines measure, and their histograms add up without a loss.
+// Two machines measure, and their histograms merge exactly.
 func ExampleHistogram_Merge() {
 	var a, b stats.Histogram
 	for i := range 100 {
@@ -19,8 +19,7 @@ func ExampleHistogram_Merge() {
 	// Output: 200 0s 199µs 99µs
 }
 
-// A request that crosses the border of two segments counts in both, by its
-// share of time.
+// A request that crosses the border of two segments counts in both, by its share of time.
 func ExampleSeries() {
 	s := stats.NewSeries(0, 0, int64(10*time.Second), time.Second)
 	s.Add(int64(500*time.Millisecond), int64(1500*time.Millisecond), 1000, 2)

@@ -6,11 +6,11 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// hdr is the histogram as one of HdrHistogram, in ns. With two significant digits
-// that has the same buckets, so nothing is lost but sums and the exact extremes.
+// hdr converts the histogram to one of HdrHistogram, in ns. With two significant digits that has
+// the same buckets, so only sums and the exact extremes are lost.
 func (h *Histogram) hdr() *hdr.Histogram { return newHDR(h.Each) }
 
-// HDR is the histogram as one of HdrHistogram, like [Histogram.HDR].
+// HDR converts the histogram to one of HdrHistogram, like [Histogram.HDR].
 func (s *Sparse) HDR() *hdr.Histogram { return newHDR(s.Each) }
 
 func newHDR(each func(func(value time.Duration, n uint64))) *hdr.Histogram {
@@ -21,15 +21,15 @@ func newHDR(each func(func(value time.Duration, n uint64))) *hdr.Histogram {
 	return to
 }
 
-// EncodeHDR writes the histogram as HdrHistogram does: its V2 compressed form, in
-// base64. It is "" where there are no values.
+// EncodeHDR encodes the histogram in HdrHistogram's V2 compressed form, in base64. It returns "" if
+// there are no values.
 func (h *Histogram) EncodeHDR() string {
 	if h.count == 0 {
 		return ""
 	}
 	b, err := h.hdr().Encode(hdr.V2CompressedEncodingCookieBase)
 	if err != nil {
-		return "" // only another version of the encoding would be refused
+		return "" // only an unknown version of the encoding is an error
 	}
 	return string(b)
 }

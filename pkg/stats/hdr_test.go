@@ -9,8 +9,8 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// TestHDR decodes what was encoded with HdrHistogram's own library, which has to
-// have the same counts in the same buckets.
+// TestHDR decodes the result with HdrHistogram's own library, which must have the same counts in
+// the same buckets.
 func TestHDR(t *testing.T) {
 	t.Parallel()
 	if got := new(Histogram).EncodeHDR(); got != "" {

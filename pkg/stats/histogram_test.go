@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// nearestRank is the quantile straight from the definition.
+// nearestRank returns the quantile by its definition.
 func nearestRank(sorted []time.Duration, perMille int) time.Duration {
 	rank := (perMille*len(sorted) + 999) / 1000
 	return sorted[max(rank, 1)-1]

@@ -8,15 +8,14 @@ import (
 // A Step is the result of Holm's procedure for one p-value.
 type Step struct {
 	Adjusted float64 // p-value to compare with alpha
-	Alpha    float64 // that the p-value was compared with; intervals belong to this level
+	Alpha    float64 // level that the p-value was compared with, and of the interval
 	Rejected bool
 }
 
-// Holm compares p-values that are judged together: the smallest with the level for
-// their number, the next with the level for one less, and so on until one is too
-// large. That one and all larger ones share the level at which it stopped. With
-// levels of alpha by the number, the chance of one false alarm or more is at most
-// alpha.
+// Holm compares p-values that are judged together: the smallest with the level for their number,
+// the next with the level for one less, and so on until one is too large. This one and all larger
+// ones share the level at which it stopped. With levels of alpha divided by the number, the chance
+// of one or more false alarms is at most alpha.
 func Holm(p []float64, level func(left int) float64) []Step {
 	order := make([]int, len(p))
 	for i := range order {

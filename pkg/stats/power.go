@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	simulations = 2000 // comparisons, to find out what one can show
-	maxSimulate = 24   // runs a side; beyond that the large-sample formula is as good
-	maxRuns     = 1000 // nobody makes more
+	simulations = 2000 // simulated comparisons to estimate the power
+	maxSimulate = 24   // runs per side; above that the large-sample formula is as good
+	maxRuns     = 1000 // nobody makes more runs
 )
 
-// A Planner says what comparisons can show. It remembers what it has computed;
-// the zero value is ready for use.
+// A Planner computes which differences comparisons can detect. It caches its results. The zero
+// value is ready for use.
 type Planner struct{ known map[question]float64 }
 
 type question struct {
@@ -23,7 +23,7 @@ type question struct {
 	alpha, power float64
 }
 
-// Detectable returns the smallest shift that the design detects with that power.
+// Detectable returns the smallest shift that the design detects with the given power.
 func (p *Planner) Detectable(d Design, alpha, power float64) float64 {
 	q := question{d, alpha, power}
 	if x, ok := p.known[q]; ok {
@@ -36,10 +36,9 @@ func (p *Planner) Detectable(d Design, alpha, power float64) float64 {
 	return p.known[q]
 }
 
-// detectable is the shift that a comparison of this design shows in the given
-// share of all cases, at level alpha, in units of the standard deviation of a
-// run (of the difference of a pair), for values that are normally distributed.
-// It is infinite where no shift is large enough.
+// detectable returns the shift that a comparison of this design detects in the given share of all
+// cases, at level alpha. Its unit is the standard deviation of a run (of the difference of a pair),
+// for normally distributed values. It is infinite if no shift is large enough.
 func (d Design) detectable(alpha, power float64) float64 {
 	if d.A <= 0 || d.B <= 0 {
 		return math.Inf(1)
@@ -51,8 +50,8 @@ func (d Design) detectable(alpha, power float64) float64 {
 	if outside == 0 {
 		return math.Inf(1)
 	}
-	// A comparison of shifted values shows the shift if the lower end of its
-	// interval is above zero. So one without a shift says how large it has to be.
+	// A comparison of shifted values detects the shift if the lower end of its interval is above
+	// zero. So simulating without a shift yields the required size.
 	random := rand.New(rand.NewPCG(19, 1945))
 	needed := make([]float64, simulations)
 	for i := range needed {
@@ -64,7 +63,7 @@ func (d Design) detectable(alpha, power float64) float64 {
 	return needed[int(math.Ceil(power*simulations))-1]
 }
 
-// draw is what intervals are cut of, for standard normal values.
+// draw returns the sorted differences that intervals are taken from, for standard normal values.
 func (d Design) draw(random *rand.Rand) []float64 {
 	sample := func(n int) []float64 {
 		s := make([]float64, n)
@@ -86,8 +85,8 @@ func (d Design) draw(random *rand.Rand) []float64 {
 	return all
 }
 
-// asymptotic is Detectable for many runs. It uses a z-test, for which normal
-// values make each run count pi/3 times as much.
+// asymptotic is Detectable for many runs. It uses a z-test, for which normal values make each run
+// count pi/3 times as much.
 func (d Design) asymptotic(alpha, power float64) float64 {
 	quantile := mathstats.InvCDF(mathstats.StdNormal)
 	per := 1/float64(d.A) + 1/float64(d.B)
@@ -97,9 +96,8 @@ func (d Design) asymptotic(alpha, power float64) float64 {
 	return (quantile(1-alpha/2) + quantile(power)) * math.Sqrt(math.Pi/3*per)
 }
 
-// RunsNeeded is how many runs a side, or pairs, show the shift in the given share
-// of cases; false where that is more than 1000. The shift is in the unit of
-// Detectable.
+// RunsNeeded returns how many runs per side, or pairs, detect the shift in the given share of
+// cases, or false if that is more than 1000. The shift is in the unit of Detectable.
 func (p *Planner) RunsNeeded(shift float64, paired bool, alpha, power float64) (n int, ok bool) {
 	enough := func(n int) bool { return p.Detectable(Design{n, n, paired}, alpha, power) <= shift }
 	if !(shift > 0) || !enough(maxRuns) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Comparisons of samples that differ by what is said to be detectable are
-// significant as often as it was asked for.
+// Comparisons of samples that differ by the detectable shift are significant with the given power.
 func TestDetectable(t *testing.T) {
 	t.Parallel()
 	const comparisons = 1000

@@ -8,20 +8,20 @@ import (
 	mathstats "github.com/aclements/go-moremath/stats"
 )
 
-// Up to these sizes of a sample the distribution of U is computed exactly. Its
-// cost grows with the fourth power of them.
+// Up to these sample sizes the distribution of U is computed exactly. The cost grows with the
+// fourth power of the size.
 const (
 	exactU     = 50
 	exactUTies = 25
 )
 
-// permutations are drawn where a sample is too large for that.
+// permutations is the number of permutations for larger samples.
 const permutations = 99_999
 
-// RankSum is the two-sided p-value of the Mann-Whitney U test of whether a and
-// b come from the same distribution, by the exact distribution of U over all ways
-// to divide the ranks between them. So ties need no correction. Samples of more than 50 values (25, if there are ties) are
-// permuted 99,999 times instead, always in the same ways.
+// RankSum returns the two-sided p-value of the Mann-Whitney U test of whether a and b come from the
+// same distribution. It uses the exact distribution of U over all ways to divide the ranks between
+// them, so ties need no correction. Samples of more than 50 values (25 with ties) are permuted
+// 99,999 times instead, always in the same ways.
 func RankSum(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -43,14 +43,14 @@ func RankSum(a, b []float64) float64 {
 	}
 	n, m := float64(len(a)), float64(len(b))
 	u := sum - n*(n+1)/2
-	// With ties the distribution need not be symmetric, so each tail is its own.
+	// With ties the distribution need not be symmetric, so compute both tails.
 	low := mathstats.UDist{N1: len(a), N2: len(b), T: ties}.CDF(u)
 	high := mathstats.UDist{N1: len(b), N2: len(a), T: ties}.CDF(n*m - u)
 	return min(1, 2*min(low, high))
 }
 
-// midranks returns the ranks of the values from 1, where equal values share
-// their mean rank, and how often each value occurs, from the smallest.
+// midranks returns the ranks of the values from 1, in which equal values share their mean rank, and
+// how often each value occurs, from the smallest.
 func midranks(values []float64) (ranks []float64, ties []int) {
 	order := make([]int, len(values))
 	for i := range order {
@@ -80,12 +80,11 @@ func midranks(values []float64) (ranks []float64, ties []int) {
 	return ranks, ties
 }
 
-// permute is the p-value of the sum of n of the ranks, by drawing n of them
-// again and again.
+// permute returns the p-value of the sum of n of the ranks, by drawing n of them repeatedly.
 func permute(ranks []float64, n int, sum float64) float64 {
 	random := rand.New(rand.NewPCG(19, 1947))
 	pool := slices.Clone(ranks)
-	low, high := 1, 1 // what was observed is one of the ways
+	low, high := 1, 1 // the observation counts as one of the ways
 	for range permutations {
 		drawn := 0.0
 		for i := range n {
@@ -103,9 +102,9 @@ func permute(ranks []float64, n int, sum float64) float64 {
 	return min(1, 2*float64(min(low, high))/(permutations+1))
 }
 
-// SignedRank is the two-sided p-value of Wilcoxon's signed-rank test of whether
-// the differences are symmetric around zero, by the exact distribution over all
-// their signs; ties need no correction. Differences of zero are left out.
+// SignedRank returns the two-sided p-value of Wilcoxon's signed-rank test of whether the
+// differences are symmetric around zero. It uses the exact distribution over all signs, so ties
+// need no correction. It ignores differences of zero.
 func SignedRank(differences []float64) float64 {
 	var size []float64
 	var positive []bool
@@ -118,7 +117,7 @@ func SignedRank(differences []float64) float64 {
 		return 1
 	}
 	ranks, _ := midranks(size)
-	total, w := 0, 0 // of doubled ranks, which are whole numbers
+	total, w := 0, 0 // of doubled ranks, which are integers
 	doubled := make([]int, len(ranks))
 	for i, r := range ranks {
 		doubled[i] = int(2 * r)
@@ -127,12 +126,12 @@ func SignedRank(differences []float64) float64 {
 			w += doubled[i]
 		}
 	}
-	// The distribution is symmetric: all signs may be turned.
+	// The distribution is symmetric, because all signs may be inverted.
 	return min(1, 2*tail(signedRanks(doubled), min(w, total-w)))
 }
 
-// signedRanks is the distribution of the sum of those ranks whose sign is
-// positive, each of which is as likely as not.
+// signedRanks returns the distribution of the sum of the ranks with positive sign, if both signs
+// are equally likely.
 func signedRanks(ranks []int) []float64 {
 	total := 0
 	for _, r := range ranks {
@@ -154,7 +153,7 @@ func signedRanks(ranks []int) []float64 {
 	return p
 }
 
-// tail is the probability of at most limit.
+// tail returns the probability of values up to limit.
 func tail(p []float64, limit int) (sum float64) {
 	for _, x := range p[:limit+1] {
 		sum += x

@@ -2,20 +2,18 @@ package stats
 
 import "math/bits"
 
-// MaxSequential is the largest number of pairs for which Sequential computes
-// levels. The work doubles with each pair.
+// MaxSequential is the max number of pairs for which Sequential computes levels. The work doubles
+// with each pair.
 const MaxSequential = 20
 
-// Sequential returns levels for the signed-rank test of pairs that is made again
-// at each look, after so many pairs, until it is significant: the test at a look
-// is significant if its p-value is at most the level of the look. Where nothing
-// differs, the chance that any of the looks is significant is at most alpha,
-// exactly, whatever continuous distribution the values have. A level of 0 means
-// that no p-value at that look could be small enough.
+// Sequential returns levels for a signed-rank test that is repeated after the given numbers of
+// pairs, the looks, until it is significant. The test at a look is significant if its p-value is at
+// most the level of the look. If nothing differs, the chance that any of the looks is significant
+// is at most alpha, exactly, for any continuous distribution of the values. A level of 0 means that
+// no p-value at that look could be small enough.
 //
-// Up to a look the part of alpha may have been spent that is its share of all
-// pairs. What the steps of the exact distribution leave over is there for the
-// looks after it.
+// Up to a look the test may spend as large a share of alpha as there are pairs so far. What the
+// steps of the exact distribution leave over remains for later looks.
 func Sequential(looks []int, alpha float64) []float64 {
 	if len(looks) == 0 {
 		return nil
@@ -25,8 +23,8 @@ func Sequential(looks []int, alpha float64) []float64 {
 	if last > MaxSequential || looks[0] < 1 {
 		return levels
 	}
-	// The state after n pairs is which of them, in the order of their absolute
-	// differences, are positive. At first all states are equally likely.
+	// The state after n pairs says which of them, ordered by absolute difference, are positive. At
+	// first all states are equally likely.
 	n := looks[0]
 	states := make([]float64, 1<<n)
 	for i := range states {
@@ -45,9 +43,8 @@ func Sequential(looks []int, alpha float64) []float64 {
 	return levels
 }
 
-// addPair is the distribution of states after one more pair, whose absolute
-// difference is in any place among the others with the same chance, and whose
-// sign is positive as likely as not.
+// addPair returns the distribution of states after one more pair. Its absolute difference has any
+// rank among the others with equal probability, and either sign with equal probability.
 func addPair(states []float64, n int) []float64 {
 	next := make([]float64, 2*len(states))
 	for state, p := range states {
@@ -65,7 +62,7 @@ func addPair(states []float64, n int) []float64 {
 	return next
 }
 
-// statistic is the smaller one of the sums of ranks of either sign.
+// statistic returns the smaller of the sums of ranks with either sign.
 func statistic(state, n int) int {
 	w := 0
 	for s := uint(state); s != 0; s &= s - 1 {
@@ -74,8 +71,8 @@ func statistic(state, n int) int {
 	return min(w, n*(n+1)/2-w)
 }
 
-// criticalValue is the largest value of the statistic up to which the states
-// have a probability of at most limit, -1 if there is none.
+// criticalValue returns the largest value of the statistic for which the states up to it have a
+// probability of at most limit, or -1 if there is none.
 func criticalValue(states []float64, n int, limit float64) int {
 	by := make([]float64, n*(n+1)/4+1)
 	for state, p := range states {
@@ -91,7 +88,7 @@ func criticalValue(states []float64, n int, limit float64) int {
 	return critical
 }
 
-// reject takes out the states that are significant, and returns their probability.
+// reject removes the significant states and returns their probability.
 func reject(states []float64, n, critical int) (sum float64) {
 	for state, p := range states {
 		if statistic(state, n) <= critical {
@@ -102,7 +99,7 @@ func reject(states []float64, n, critical int) (sum float64) {
 	return sum
 }
 
-// signedRankP is the two-sided p-value of the statistic, 0 for one that does not exist.
+// signedRankP returns the two-sided p-value of the statistic, or 0 for a statistic of -1.
 func signedRankP(n, statistic int) float64 {
 	if statistic < 0 {
 		return 0

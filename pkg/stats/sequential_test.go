@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// With one look the test is the plain one.
+// With one look, Sequential is the usual test.
 func TestSequentialOfOneLook(t *testing.T) {
 	t.Parallel()
 	levels := Sequential([]int{8}, .05)
@@ -18,7 +18,7 @@ func TestSequentialOfOneLook(t *testing.T) {
 func TestSequentialSkipsLooks(t *testing.T) {
 	t.Parallel()
 	levels := Sequential([]int{6, 12, 18}, .01)
-	if levels[0] != 0 { // 1/32 at least
+	if levels[0] != 0 { // at least 1/32
 		t.Errorf("six pairs have level %v", levels[0])
 	}
 	if levels[1] == 0 || levels[2] < levels[1] {
@@ -33,7 +33,7 @@ func TestSequentialSkipsLooks(t *testing.T) {
 	}
 }
 
-// The levels of small looks, by counting all signs and all orders of pairs.
+// Counting all signs and all orders of pairs gives the same levels.
 func TestSequentialByCounting(t *testing.T) {
 	t.Parallel()
 	looks, alpha := []int{3, 4, 6}, .4
@@ -83,8 +83,7 @@ func orders(n int, each func([]int)) {
 	next(0)
 }
 
-// What the levels of the default looks promise is what happens, for any
-// continuous distribution.
+// The levels of the default looks keep their promise for any continuous distribution.
 func TestSequentialLevels(t *testing.T) {
 	t.Parallel()
 	const comparisons = 20_000

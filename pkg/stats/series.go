@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// maxSegments is how many segments of a chosen length there may be.
+	// maxSegments is the max number of segments of a chosen length.
 	maxSegments = 100000
-	// defaultSegments is how many there may be where no length was chosen.
+	// defaultSegments is the max number of segments if no length was chosen.
 	defaultSegments = 400
 )
 
-// ladder holds the lengths that segments take by themselves. Each divides the
-// next, so that segments of a run whose length is not known in advance can be
-// joined while it lasts.
+// ladder contains the lengths of segments that grow. Each divides the next, so that segments can be
+// merged during a run whose length is not known in advance.
 var ladder = []time.Duration{
 	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
 	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
@@ -26,7 +25,7 @@ var ladder = []time.Duration{
 	30 * 24 * time.Hour, 720 * 24 * time.Hour, // only broken clocks get here; 400 of these hold all time
 }
 
-// CheckSegments refuses lengths that would cut the window into too many segments.
+// CheckSegments rejects lengths that would divide the window into too many segments.
 func CheckSegments(window int64, asked time.Duration) error {
 	switch {
 	case asked < 0:
@@ -38,15 +37,15 @@ func CheckSegments(window int64, asked time.Duration) error {
 	return nil
 }
 
-// A Segment counts what happened in one piece of a window. All but errors
-// are about successful requests.
+// A Segment counts events in one part of a window. Everything except errors is about successful
+// requests.
 type Segment struct {
-	Bytes, Objects uint64 // by share of time; objects in any unit that is small enough
-	Full, Partial  uint64 // requests wholly inside, and those that cross a border
+	Bytes, Objects uint64 // by share of time; objects in any sufficiently small unit
+	Full, Partial  uint64 // requests entirely inside, and requests that cross a border
 	Started, Ended uint64
 	Errors         uint64  // failed requests that started here
-	Latency        *Sparse `json:",omitempty"` // of requests that belong here; nil where there are none
-	Failed         Tally   `json:",omitempty"` // by what FailAs was given
+	Latency        *Sparse `json:",omitempty"` // of requests that belong to the segment; nil if there are none
+	Failed         Tally   `json:",omitempty"` // by the names passed to FailAs
 	Times          *Times  `json:",omitempty"` // only in series of NewSlices
 }
 
@@ -76,35 +75,34 @@ func (g *Segment) merge(o *Segment) {
 	g.Times.Merge(o.Times)
 }
 
-// A Series cuts time into segments, from Origin on in both directions. A
-// request that crosses a border is split in proportion to time, in whole
-// numbers that add up exactly. A request that took no time belongs to the
-// segment that begins with it, or to the last one if it is at the end.
+// A Series divides time into segments, in both directions from Origin. It splits a request that
+// crosses a border in proportion to time, in integers that add up exactly. A request that took no
+// time belongs to the segment that begins at that time, or to the last one if it is at the end.
 //
-// Segments have the asked length, or grow so that there are at most 400. Which
-// length they end up with follows from the times alone, not from their order.
+// Segments have the chosen length, or grow so that there are at most 400. Their final length
+// depends only on the times, not on their order.
 type Series struct {
 	Origin   int64
-	From, To int64 // what lies outside does not count
+	From, To int64 // the time that counts
 	Dur      int64
 	Segs     map[int64]*Segment // by number, which may be negative
-	Lo, Hi   int64              // the lowest and the highest number; only where there are segments
-	Coarser  []coarse           // nil where the length was asked for
+	Lo, Hi   int64              // the lowest and the highest number, if there are segments
+	Coarser  []coarse           // nil if the length was chosen
 	TooMany  bool               // more than MaxSegments
 
-	cur          *Segment // the one found last
+	cur          *Segment // the last one found
 	curLo, curHi int64
 }
 
-// coarse remembers what sums of finer segments cannot tell about longer ones:
-// requests that cross a border of finer segments. Full holds those that fit
-// into this length but into no shorter one, Partial those that do not fit.
+// coarse keeps what the sums of finer segments do not contain: requests that cross a border of
+// finer segments. Full counts requests that fit into this length but not into a shorter one, and
+// Partial those that do not fit.
 type coarse struct {
 	Dur           int64
 	Full, Partial map[int64]uint64
 }
 
-// NewSeries begins a series of the time between from and to.
+// NewSeries returns an empty series for the time between from and to.
 func NewSeries(origin, from, to int64, asked time.Duration) Series {
 	return newSeries(origin, from, to, asked, ladder)
 }
@@ -120,13 +118,13 @@ func newSeries(origin, from, to int64, asked time.Duration, ladder []time.Durati
 	return t
 }
 
-// NewWholeSeries begins a series of all time. Its segments begin at multiples
-// of their length since 1970, whenever the first request is.
+// NewWholeSeries returns an empty series for all time. Its segments begin at multiples of their
+// length since 1970, whenever the first request is.
 func NewWholeSeries(asked time.Duration) Series {
 	return NewSeries(0, math.MinInt64, math.MaxInt64, asked)
 }
 
-// number is which segment of the given length an instant is in.
+// number returns the number of the segment, of the given length, that contains an instant.
 func (t *Series) number(at, dur int64) int64 {
 	if at >= t.Origin {
 		return int64((uint64(at) - uint64(t.Origin)) / uint64(dur))
@@ -134,7 +132,7 @@ func (t *Series) number(at, dur int64) int64 {
 	return -1 - int64((uint64(t.Origin)-uint64(at)-1)/uint64(dur))
 }
 
-// at is where segment i begins, held within the range of int64.
+// at returns the start of segment i, limited to the range of int64.
 func (t *Series) at(i int64) int64 {
 	far, length := bits.Mul64(uint64(max(i, -i)), uint64(t.Dur))
 	switch {
@@ -148,13 +146,13 @@ func (t *Series) at(i int64) int64 {
 	return int64(uint64(t.Origin) - length)
 }
 
-// bounds are begin and end of segment i.
+// bounds returns the begin and the end of segment i.
 func (t *Series) bounds(i int64) (from, to int64) {
 	return max(t.at(i), t.From), min(t.at(i+1), t.To)
 }
 
-// seek makes the segment that instant at belongs to the current one. It
-// returns nil where there are too many.
+// seek makes the segment of the instant at the current one. It returns nil if there are too many
+// segments.
 func (t *Series) seek(at int64) *Segment {
 	if t.cur != nil && at >= t.curLo && at < t.curHi {
 		return t.cur
@@ -177,7 +175,7 @@ func (t *Series) seek(at int64) *Segment {
 	return t.cur
 }
 
-// include widens the range of numbers; false where that is too wide.
+// include widens the range of numbers. It returns false if the range becomes too wide.
 func (t *Series) include(i int64) bool {
 	lo, hi := i, i
 	if len(t.Segs) > 0 {
@@ -226,7 +224,7 @@ func (t *Series) split(start, end int64, bytes, objects uint64) {
 	case start == t.To && start > t.From: // it took no time, at the end of the window
 		from, last = start-1, start-1
 	}
-	// Both ends first: joining segments changes the numbers.
+	// Both ends first, because merging segments changes the numbers.
 	if t.seek(from) == nil || t.seek(last) == nil {
 		return
 	}
@@ -258,14 +256,14 @@ func (t *Series) split(start, end int64, bytes, objects uint64) {
 	}
 }
 
-// begin is where segment i begins.
+// begin returns the start of segment i.
 func (t *Series) begin(i int64) int64 {
 	from, _ := t.bounds(i)
 	return from
 }
 
-// note remembers for longer segments a request that does not fit into one of
-// these. One that is cut by the window fits into none.
+// note records, for longer segments, a request that does not fit into one of these. A request that
+// the window cuts off fits into none.
 func (t *Series) note(from, last int64, cut bool) {
 	if t.Coarser == nil || !cut && t.number(from, t.Dur) == t.number(last, t.Dur) {
 		return
@@ -283,7 +281,7 @@ func (t *Series) note(from, last int64, cut bool) {
 	}
 }
 
-// coarsen joins segments into longer ones of the next length.
+// coarsen merges segments into segments of the next length.
 func (t *Series) coarsen() {
 	c := t.Coarser[0]
 	factor := c.Dur / t.Dur
@@ -314,16 +312,14 @@ func (t *Series) Fail(start int64) {
 	}
 }
 
-// FailAs counts a failed request by a name, in the segment that Fail would count
-// it in.
+// FailAs counts a failed request under a name, in the same segment as Fail.
 func (t *Series) FailAs(start int64, name string) {
 	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
 		g.Failed.add(name, 1)
 	}
 }
 
-// Time counts how long a successful request took, in the segment that Fail would
-// count it in.
+// Time counts the duration of a successful request, in the same segment as Fail.
 func (t *Series) Time(start int64, d time.Duration) {
 	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
 		if g.Latency == nil {
@@ -333,7 +329,7 @@ func (t *Series) Time(start int64, d time.Duration) {
 	}
 }
 
-// TakeTimes removes from o what Time has counted and adds it here.
+// TakeTimes moves what Time has counted from o to t.
 func (t *Series) TakeTimes(o *Series) {
 	times := Series{Origin: o.Origin, From: o.From, To: o.To, Dur: o.Dur, Segs: map[int64]*Segment{}, Lo: o.Lo, Hi: o.Hi}
 	for _, c := range o.Coarser {
@@ -348,8 +344,8 @@ func (t *Series) TakeTimes(o *Series) {
 	t.Merge(&times)
 }
 
-// End cuts off what lies behind the end of the window. Nothing that was added
-// before does, except requests that took no time right at the end.
+// End removes everything after the end of the window. That can only be requests that took no time
+// and ended exactly at the end.
 func (t *Series) End(at int64) {
 	t.To, t.cur = at, nil
 	last := t.number(at-1, t.Dur)
@@ -365,22 +361,22 @@ func (t *Series) End(at int64) {
 	}
 }
 
-// JoinAs joins segments until they are as long as o's.
+// JoinAs merges segments until they are as long as o's.
 func (t *Series) JoinAs(o *Series) {
 	for t.Dur < o.Dur && t.Coarser != nil {
 		t.coarsen()
 	}
 }
 
-// Fit joins segments until there are few enough from first to last.
+// Fit merges segments until there are few enough from first to last.
 func (t *Series) Fit(first, last int64) {
 	for t.Coarser != nil && exact.Distance(t.number(first, t.Dur), t.number(max(last-1, first), t.Dur)) >= defaultSegments {
 		t.coarsen()
 	}
 }
 
-// Merge adds a series with the same origin. It leaves o as it is, except that
-// segments may be joined.
+// Merge adds a series with the same origin. It does not change o, except that it may merge
+// segments.
 func (t *Series) Merge(o *Series) {
 	for o.Dur > t.Dur && t.Coarser != nil {
 		t.coarsen()
@@ -429,8 +425,8 @@ func (t *Series) includeAll(o *Series) bool {
 	return false
 }
 
-// Total is what all segments have, except Full and Partial, which count
-// requests of one segment, and times.
+// Total returns the sum of all segments, except for times and for Full and Partial, which only
+// apply to one segment.
 func (t *Series) Total() Segment {
 	var sum Segment
 	for _, g := range t.Segs {
@@ -441,8 +437,7 @@ func (t *Series) Total() Segment {
 	return sum
 }
 
-// Valid says whether a series that was decoded can be merged with fresh, a
-// series that nothing has been added to.
+// Valid reports whether a decoded series can be merged with fresh, an empty series.
 func (t *Series) Valid(fresh Series) bool {
 	for fresh.Dur != t.Dur && fresh.Coarser != nil {
 		fresh.coarsen()
@@ -463,14 +458,13 @@ func (t *Series) Valid(fresh Series) bool {
 	return t.Segs != nil && exact.Distance(t.Lo, t.Hi) < maxSegments
 }
 
-// A Piece is a segment and where it lies.
+// A Piece is a segment and its position.
 type Piece struct {
 	From, To int64
 	Segment
 }
 
-// Between lists the segments of the time from start to end, those in which
-// nothing happened included.
+// Between returns the segments of the time from start to end, including empty ones.
 func (t *Series) Between(start, end int64) []Piece {
 	if end <= start {
 		return nil
@@ -484,7 +478,7 @@ func (t *Series) Between(start, end int64) []Piece {
 		if own != nil {
 			p.Segment = *own
 		}
-		if i == last && next != nil { // requests that took no time, right at the end
+		if i == last && next != nil { // requests that took no time, exactly at the end
 			p.Segment = Segment{}
 			for _, g := range []*Segment{own, next} {
 				if g != nil {

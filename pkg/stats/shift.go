@@ -7,19 +7,19 @@ import (
 	mathstats "github.com/aclements/go-moremath/stats"
 )
 
-// A Design is how many runs a comparison has.
+// A Design is the number of runs in a comparison.
 type Design struct {
 	A, B   int // runs of each side
 	Paired bool
 }
 
-// Pairs is the design of n pairs.
+// Pairs returns the design of n pairs.
 func Pairs(n int) Design { return Design{n, n, true} }
 
-// Sides is the design of two independent samples.
+// Sides returns the design of two independent samples.
 func Sides(a, b int) Design { return Design{a, b, false} }
 
-// SmallestP is the smallest two-sided p-value that so many runs can give.
+// SmallestP returns the smallest possible two-sided p-value of the design.
 func (d Design) SmallestP() float64 {
 	if d.A <= 0 || d.B <= 0 {
 		return 1
@@ -34,7 +34,7 @@ func (d Design) SmallestP() float64 {
 	return math.Min(1, 2/ways)
 }
 
-// count is how many differences between runs there are, or means of two of them.
+// count returns the number of differences between runs, or of means of two of them.
 func (d Design) count() int {
 	if d.Paired {
 		return d.A * (d.A + 1) / 2
@@ -42,12 +42,12 @@ func (d Design) count() int {
 	return d.A * d.B
 }
 
-// cut says how many of the ordered differences lie at either side outside of an
-// interval of level 1 - alpha or more, and the exact level of that interval. An
-// interval with no difference outside is without bounds, and its level is 1.
+// cut returns how many of the ordered differences are outside, on either side, of an interval of
+// level 1 - alpha or more. It also returns the exact level of that interval. An interval with no
+// difference outside has no bounds, and its level is 1.
 func (d Design) cut(alpha float64) (outside int, level float64) {
 	cdf := d.cdf()
-	// Of so many differences at a side, at most outside-1 are beyond zero.
+	// At most outside-1 differences on one side are beyond zero.
 	for outside+1 <= d.count()/2 && cdf(outside) <= alpha/2*(1+1e-9) {
 		outside++
 	}
@@ -57,8 +57,8 @@ func (d Design) cut(alpha float64) (outside int, level float64) {
 	return outside, 1 - 2*cdf(outside-1)
 }
 
-// cdf is the probability, where nothing differs, that at most so many
-// differences are positive.
+// cdf returns the probability, if nothing differs, that at most the given number of differences are
+// positive.
 func (d Design) cdf() func(int) float64 {
 	switch {
 	case d.Paired:
@@ -77,17 +77,16 @@ func (d Design) cdf() func(int) float64 {
 	return func(n int) float64 { return normal.CDF(float64(n) + .5) }
 }
 
-// A Shift is how far one sample lies above another.
+// A Shift is the estimated difference between two samples.
 type Shift struct {
 	Estimate  float64 // of Hodges and Lehmann
-	Low, High float64 // interval; infinite where there are too few runs for one
+	Low, High float64 // interval; infinite if there are too few runs
 	Level     float64 // the exact level of the interval, if no values are tied
 }
 
-// RankShift is how far b lies above a: the median of the differences between a
-// value of b and one of a, with the interval of at least level 1 - alpha that
-// belongs to the Mann-Whitney test. Samples of more than 50 values take the
-// normal approximation for where to cut.
+// RankShift estimates how far b is above a: the median of the differences between a value of b and
+// one of a. The interval, of at least level 1 - alpha, belongs to the Mann-Whitney test. Samples of
+// more than 50 values use the normal approximation for its ends.
 func RankShift(a, b []float64, alpha float64) Shift {
 	all := make([]float64, 0, len(a)*len(b))
 	for _, x := range a {
@@ -98,14 +97,14 @@ func RankShift(a, b []float64, alpha float64) Shift {
 	return shift(all, Sides(len(a), len(b)), alpha)
 }
 
-// PairedShift is how far the differences of pairs lie above zero: the median of
-// the means of any two of them, each with itself included, with the interval of
-// at least level 1 - alpha that belongs to the signed-rank test.
+// PairedShift estimates how far the differences of pairs are above zero: the median of the means of
+// any two of them, including each with itself. The interval, of at least level 1 - alpha, belongs
+// to the signed-rank test.
 func PairedShift(differences []float64, alpha float64) Shift {
 	return shift(walsh(differences), Pairs(len(differences)), alpha)
 }
 
-// walsh are the means of any two values, each with itself included.
+// walsh returns the means of any two values, including each with itself.
 func walsh(values []float64) []float64 {
 	all := make([]float64, 0, len(values)*(len(values)+1)/2)
 	for i, x := range values {
@@ -139,9 +138,9 @@ func Median(sorted []float64) float64 {
 	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
-// MedianInterval is the interval of the median of what the sorted values are a
-// sample of, at a level of at least confidence. It is false where they are too
-// few: a level of 95 % takes six.
+// MedianInterval returns the interval of the population median, from a sample of sorted values, at
+// a level of at least confidence. It returns false if there are too few values: a level of 95 %
+// needs six.
 func MedianInterval(sorted []float64, confidence float64) (low, high float64, ok bool) {
 	n := len(sorted)
 	binomial := mathstats.BinomialDist{N: n, P: .5}

@@ -17,13 +17,12 @@ const (
 	fewRecent = 512
 )
 
-// A Sparse is a Histogram for where there are thousands of them: it has the same
-// buckets, so its quantiles are the same, but no sums. It takes some two bytes
-// for each bucket that is not empty, and as much again for values that it has
-// not put in their buckets yet. The zero value is an empty histogram.
+// A Sparse is a Histogram of which there may be thousands. It has the same buckets, so its
+// quantiles are the same, but no sums. It takes about two bytes for each non-empty bucket, and as
+// much again for values that are not in their buckets yet. The zero value is an empty histogram.
 type Sparse struct {
 	count, min, max uint64
-	filled          []byte   // buckets that are not empty, each by its distance from the one before and its count
+	filled          []byte   // non-empty buckets, each as the distance from the one before and its count
 	recent          []uint16 // buckets of values that are not in filled yet
 }
 
@@ -50,13 +49,13 @@ func (s *Sparse) put(at uint16) {
 	s.recent = append(s.recent, at)
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s *Sparse) Count() uint64 { return s.count }
 
-// Max is the largest value, 0 if there is none.
+// Max returns the largest value, or 0 if there are none.
 func (s *Sparse) Max() time.Duration { return time.Duration(s.max) }
 
-// merge adds everything that o counted. It leaves o as it is.
+// merge adds the values of o. It does not change o.
 func (s *Sparse) merge(o *Sparse) {
 	if o.count == 0 {
 		return
@@ -78,7 +77,7 @@ func (s *Sparse) merge(o *Sparse) {
 	}
 }
 
-// A dense has a counter for each bucket, and a bit for each that is in use.
+// A dense has a counter for each bucket, and a bit for each that is used.
 type dense struct {
 	n    [buckets]uint64
 	used [buckets / 64]uint64
@@ -96,7 +95,7 @@ func (d *dense) addAll(s *Sparse) {
 	}
 }
 
-// each calls f for every bucket that is not empty, the smallest values first.
+// each calls f for every non-empty bucket, the smallest values first.
 func (d *dense) each(f func(at int, n uint64)) {
 	for word, set := range &d.used {
 		for ; set != 0; set &= set - 1 {
@@ -106,7 +105,7 @@ func (d *dense) each(f func(at int, n uint64)) {
 	}
 }
 
-// fold puts recent values in their buckets, and o's values if there is an o.
+// fold moves recent values to their buckets, and adds o's values unless o is nil.
 func (s *Sparse) fold(o *Sparse) {
 	var d dense
 	d.addAll(s)
@@ -127,7 +126,7 @@ func (d *dense) append(b []byte) []byte {
 	return b
 }
 
-// eachFilled calls f for the buckets that are in filled, the smallest values first.
+// eachFilled calls f for the buckets in filled, the smallest values first.
 func (s *Sparse) eachFilled(f func(at int, n uint64)) {
 	at := -1
 	for b := s.filled; len(b) > 0; {
@@ -139,7 +138,7 @@ func (s *Sparse) eachFilled(f func(at int, n uint64)) {
 	}
 }
 
-// Each calls f for every bucket that is not empty, like [Histogram.Each].
+// Each calls f for every non-empty bucket, like [Histogram.Each].
 func (s *Sparse) Each(f func(value time.Duration, n uint64)) {
 	if len(s.recent) > 0 {
 		s.fold(nil)
@@ -149,8 +148,8 @@ func (s *Sparse) Each(f func(value time.Duration, n uint64)) {
 	})
 }
 
-// Quantiles are those that a Histogram of the same values has, for shares in
-// ascending order.
+// Quantiles returns the quantiles for shares in ascending order. They equal those of a Histogram of
+// the same values.
 func (s *Sparse) Quantiles(shares ...float64) []time.Duration {
 	all := make([]time.Duration, len(shares))
 	var below uint64
@@ -172,7 +171,7 @@ func (s *Sparse) Quantiles(shares ...float64) []time.Duration {
 	return all
 }
 
-// MarshalJSON writes the binary form, which is short.
+// MarshalJSON encodes the binary form, which is short.
 func (s *Sparse) MarshalJSON() ([]byte, error) {
 	var d dense
 	d.addAll(s)
@@ -182,7 +181,7 @@ func (s *Sparse) MarshalJSON() ([]byte, error) {
 
 var errSparse = errors.New("a histogram of a segment cannot be read")
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON decodes the form of MarshalJSON.
 func (s *Sparse) UnmarshalJSON(text []byte) error {
 	var b []byte
 	if err := json.Unmarshal(text, &b); err != nil {

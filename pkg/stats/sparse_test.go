@@ -10,7 +10,7 @@ import (
 
 var someShares = []float64{0, .001, .07, .25, .5, .75, .9, .99, .999, 1}
 
-// spread are values of all magnitudes, most of them alike.
+// spread returns values of all magnitudes, most of them similar.
 func spread(rng *rand.Rand, n int) []time.Duration {
 	values := make([]time.Duration, n)
 	for i := range values {
@@ -22,8 +22,8 @@ func spread(rng *rand.Rand, n int) []time.Duration {
 	return values
 }
 
-// TestSparseIsAHistogram holds the one against the other: bucket by bucket,
-// counted at once and in pieces, merged in any order, decoded and not.
+// TestSparseIsAHistogram compares Sparse with Histogram bucket by bucket: counted at once and in
+// parts, merged in any order, decoded or not.
 func TestSparseIsAHistogram(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -100,8 +100,8 @@ func TestSparseOfNothing(t *testing.T) {
 	}
 }
 
-// FuzzSparse reads anything; what it takes for a histogram can be merged, and
-// says the same after another journey.
+// FuzzSparse decodes anything. What it accepts can be merged, and is the same after encoding and
+// decoding again.
 func FuzzSparse(f *testing.F) {
 	var s Sparse
 	for _, v := range spread(rand.New(rand.NewPCG(7, 8)), 300) {

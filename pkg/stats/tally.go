@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxNames is how many names a Tally counts separately.
+// maxNames is the max number of names that a Tally counts separately.
 const maxNames = 64
 
-// A Tally counts by name. Of more than maxNames the last ones in the alphabet are
-// counted together, under "". Because the choice goes by name, those that are
-// counted separately always were, and neither order nor merging changes anything.
+// A Tally counts by name. If there are more than maxNames, it counts the alphabetically last ones
+// together, under "". The choice depends only on names: a name with its own count always had it,
+// and neither order nor merging changes the result.
 type Tally map[string]uint64
 
 func (t *Tally) add(name string, n uint64) {

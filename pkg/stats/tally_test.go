@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTally has fewer, as many and more names than are counted separately, in
-// any order and in pieces.
+// TestTally counts fewer, as many and more names than are counted separately, in any order and in
+// parts.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 1))

@@ -2,13 +2,13 @@ package stats
 
 import "time"
 
-// Times are how long the requests took that started in a segment.
+// Times contains the durations of the requests that started in a segment.
 type Times struct {
-	Requests                uint64 // successful ones
+	Requests                uint64 // successful requests
 	Latency, TTFB, Response Histogram
 }
 
-// Merge adds what o counted.
+// Merge adds the counts of o.
 func (t *Times) Merge(o *Times) {
 	t.Requests += o.Requests
 	t.Latency.Merge(&o.Latency)
@@ -16,15 +16,14 @@ func (t *Times) Merge(o *Times) {
 	t.Response.Merge(&o.Response)
 }
 
-// NewSlices begins a series whose segments also have Times. Those that take
-// their length by themselves begin at 100 ms, so that a short run has enough of
-// them to say how much it varies.
+// NewSlices returns an empty series whose segments also have Times. Growing segments begin at 100
+// ms, so that a short run has enough of them to show its variation.
 func NewSlices(origin, from, to int64, asked time.Duration) Series {
 	return newSeries(origin, from, to, asked, append([]time.Duration{100 * time.Millisecond, 500 * time.Millisecond}, ladder...))
 }
 
-// Observe are the times of the segment that a request belongs to which started
-// at this instant; nil where there are too many segments.
+// Observe returns the times of the segment for a request that started at this instant, or nil if
+// there are too many segments.
 func (t *Series) Observe(start int64) *Times {
 	g := t.seek(min(max(start, t.From), max(t.To-1, t.From)))
 	if g == nil {
@@ -36,8 +35,8 @@ func (t *Series) Observe(start int64) *Times {
 	return g.Times
 }
 
-// Each calls f for every bucket that is not empty, from the smallest values on,
-// with the value that quantiles in it are reported as.
+// Each calls f for every non-empty bucket, the smallest values first, with the value that quantiles
+// in it have.
 func (h *Histogram) Each(f func(value time.Duration, n uint64)) {
 	for page, p := range &h.pages {
 		if p == nil {

@@ -12,13 +12,12 @@ type Trend struct {
 	Level     float64 // at the first value
 }
 
-// At is the line at value i.
+// At returns the line at value i.
 func (t *Trend) At(i int) float64 { return t.Level + t.Slope*float64(i) }
 
-// TheilSen is the trend of y: the median of the slopes between all pairs, with
-// Sen's interval, for which the variance of Kendall's statistic is widened by
-// the correlation of the values as Hamed and Rao (1998) do. y has at least two
-// values.
+// TheilSen returns the trend of y: the median of the slopes between all pairs, with Sen's interval.
+// As in Hamed and Rao (1998), the correlation of the values widens the variance of Kendall's
+// statistic. y needs at least two values.
 func TheilSen(y []float64) Trend {
 	n := len(y)
 	slopes := make([]float64, 0, n*(n-1)/2)
@@ -41,8 +40,7 @@ func TheilSen(y []float64) Trend {
 	return t
 }
 
-// kendallVariance is the variance of Kendall's S where there is no trend, ties
-// among y allowed for.
+// kendallVariance returns the variance of Kendall's S without a trend, corrected for ties in y.
 func kendallVariance(y []float64) float64 {
 	n := float64(len(y))
 	v := n * (n - 1) * (2*n + 5)
@@ -54,8 +52,8 @@ func kendallVariance(y []float64) float64 {
 	return v / 18
 }
 
-// widening is by how much the correlation of the ranks widens the variance; it
-// never narrows it.
+// widening returns the factor by which the correlation of the ranks widens the variance. It is at
+// least 1.
 func widening(x []float64) float64 {
 	n := float64(len(x))
 	if n < 4 {
@@ -77,8 +75,8 @@ func widening(x []float64) float64 {
 
 func medianOf(x []float64) float64 { return Median(slices.Sorted(slices.Values(x))) }
 
-// Variation is the coefficient of variation: the standard deviation of a
-// sample by its mean, 0 where that is 0.
+// Variation returns the coefficient of variation: the standard deviation of a sample divided by its
+// mean, or 0 if the mean is 0.
 func Variation(x []float64) float64 {
 	mean, squares := meanOf(x), 0.
 	if mean == 0 || len(x) < 2 {
@@ -90,8 +88,8 @@ func Variation(x []float64) float64 {
 	return math.Sqrt(squares/float64(len(x)-1)) / mean
 }
 
-// Spread is the median distance from the median, scaled so that it is the
-// standard deviation where values are normal.
+// Spread returns the median distance from the median, scaled to equal the standard deviation of
+// normal values.
 func Spread(x []float64) float64 {
 	m := medianOf(x)
 	far := make([]float64, len(x))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A seriesCase is what other programs say of a series; see testdata/series.py.
+// A seriesCase contains the results of other programs for a series; see testdata/series.py.
 type seriesCase struct {
 	X                                     []float64
 	Block, Slope, Low, High               float64
@@ -45,7 +45,7 @@ func TestTrendAgainstSciPy(t *testing.T) {
 		if !near(w, max(1, c.Widening)) {
 			t.Errorf("series %d: widening %v, want %v", i, w, c.Widening)
 		}
-		// Where nothing is widened the interval is SciPy's; else it is wider.
+		// Without widening the interval equals SciPy's; otherwise it is wider.
 		if same := near(got.Low, c.Low) && near(got.High, c.High); w == 1 && !same || got.Low > c.Low+1e-9 || got.High < c.High-1e-9 {
 			t.Errorf("series %d (widening %v): interval %v to %v, SciPy has %v to %v", i, w, got.Low, got.High, c.Low, c.High)
 		}
@@ -58,8 +58,8 @@ func TestTrendAgainstSciPy(t *testing.T) {
 	}
 }
 
-// arch scales the correlation at each lag by the values that are left at it,
-// which matters in short series only.
+// arch scales the correlation at each lag by the number of remaining values, which matters only in
+// short series.
 func TestBlockLengthAgainstArch(t *testing.T) {
 	t.Parallel()
 	for i, c := range seriesCases(t) {
@@ -85,8 +85,8 @@ func TestTrendOfOddSeries(t *testing.T) {
 	}
 }
 
-// The interval of the mean of a correlated series covers the truth nearly as
-// often as it says, and one that ignores the correlation does not.
+// The interval of the mean of a correlated series covers the truth nearly as often as its level
+// says. An interval that ignores the correlation does not.
 func TestBlocksKeepCorrelation(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
