@@ -14,7 +14,7 @@ import (
 // odd stores nor odd clients make Prometheus keep an unlimited number of series.
 const (
 	maxSeries   = 2048 // pairs of operation and endpoint
-	maxFailures = 1024 // failures: pairs of a series and an error code
+	maxFailures = 1024 // pairs of a series and an error code
 	maxLabel    = 256  // bytes
 	otherLabel  = "other"
 )
