@@ -2,12 +2,9 @@ package cli
 
 import "warp/cli/command"
 
-const (
-	notYet  = "is not built in yet"
-	notOurs = "is not part of this tool"
-)
+const notOurs = "is not part of this tool"
 
-// absentFromBenchmarks are the flags that no benchmark has yet.
+// absentFromBenchmarks are the flags that no benchmark has.
 func absentFromBenchmarks() []command.Absent {
 	return []command.Absent{
 		{Names: []string{"rdma"}, Why: notOurs, Variables: []string{"WARP_RDMA"}},

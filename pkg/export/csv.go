@@ -20,8 +20,8 @@ type CSV struct {
 	to      *csv.Writer
 }
 
-// NewCSV begins with the line that names the columns, which are those of a
-// script's log where scripted is set.
+// NewCSV writes the line that names the columns. If scripted is set, they are the
+// columns of a script's log.
 func NewCSV(w io.Writer, scripted bool) (*CSV, error) {
 	c := &CSV{to: csv.NewWriter(w)}
 	if scripted {

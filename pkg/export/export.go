@@ -22,8 +22,8 @@ var errNoTimes = errors.New("no single latencies are known of its operations")
 // ErrSeveral says that there is more than one operation.
 var ErrSeveral = errors.New("a .hgrm file has one distribution")
 
-// operations are those that were measured, or those of the preparation where
-// there are no others.
+// operations returns the measured operations, or the operations of the
+// preparation if there are no others.
 func operations(r *results.Report) (all []*results.Operation) {
 	for _, prepared := range []bool{false, true} {
 		for i := range r.Operations {

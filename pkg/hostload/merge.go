@@ -101,8 +101,8 @@ func count(cpus *big.Int) (n int) {
 	return n
 }
 
-// add adds up what two clients have and used. What bounds a client by itself,
-// and the time, is that of the one that was worst off. The first may be nil.
+// add adds up what two clients have and used. Limits of a single client, and the
+// time, are taken from the client that was worst off. The first may be nil.
 func add(a, b *Load) *Load {
 	if a == nil {
 		sum := *b

@@ -155,7 +155,7 @@ func AsError(err error, status int) error {
 	return &Error{Code: code, Message: plainText(err), Status: status}
 }
 
-// innermost returns the root cause. Timeouts of net and net/http look like those of a context.
+// innermost returns the root cause. Timeouts of net and net/http look like timeouts of a context.
 func innermost(err error) error {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next

@@ -15,7 +15,7 @@ type Trace struct {
 	etag                string
 
 	phases *Phases       // where phases are recorded; nil = nowhere
-	all    bool          // record all phases, not only those of new connections
+	all    bool          // record all phases, not only phases of new connections
 	stage  uint8         // current stage of the request
 	began  time.Duration // start of the stage
 }

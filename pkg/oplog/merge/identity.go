@@ -78,7 +78,7 @@ func (m *merger) splitSources() {
 func (s *inputClient) split(origins []oplog.Origin) bool {
 	x, err := oplog.NewOriginIndex(origins)
 	if err != nil || x == nil {
-		return false // none, or those of two merges that number differently
+		return false // there are none, or two merges numbered threads differently
 	}
 	used := map[uint32]threadRange{}
 	if !s.threads.each(func(t uint32) bool {
@@ -96,8 +96,8 @@ func (s *inputClient) split(origins []oplog.Origin) bool {
 	return len(s.ranges) > 0
 }
 
-// joinRanges gives ranges of the same client that client. The names of runs
-// are those of the anonymous ranges, by node.
+// joinRanges gives ranges of the same client that client. names contains the
+// runs of the anonymous ranges, by node.
 func (m *merger) joinRanges(names []string) map[clientID]*client {
 	clients := map[clientID]*client{}
 	for _, s := range m.sources {

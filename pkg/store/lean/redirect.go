@@ -176,7 +176,7 @@ func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, er
 }
 
 // redirectTarget returns where a redirect leads. Its path and parameters are in the form in which
-// they are signed; those of a call stay unchanged.
+// they are signed; a path from a call stays unchanged.
 func (e *Engine) redirectTarget(ctx context.Context, q *request, location string, status int) (*url.URL, error) {
 	var target []byte
 	if q.call != nil {

@@ -193,8 +193,8 @@ func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	return k, true
 }
 
-// appendSameHeaders is appendHeaders for a request whose headers may be the same as those of the
-// previous one.
+// appendSameHeaders is appendHeaders for a request that may have the same headers as the previous
+// one.
 func (c *conn) appendSameHeaders(q *request) bool {
 	kind, ok := c.kind(q)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 // goroutines call them, some after the request is over.
 type wirePhases struct {
 	base time.Time
-	all  bool // not only those of a new connection
+	all  bool // also phases on a connection that was open already
 
 	mu                            sync.Mutex
 	finished                      bool          // the answer was received, or there is none

@@ -67,8 +67,8 @@ func WatchPayload(ctx context.Context, t *store.Trace) (context.Context, func())
 }
 
 // ExpectRedirect prepares for a request under ctx whose answer may be a redirect. If it was one,
-// call the returned function, so that the first byte and the status are those of the answer that
-// follows.
+// call the returned function, so that the trace has the first byte and the status of the answer
+// that follows.
 func ExpectRedirect(ctx context.Context) (redirected func()) {
 	n, ok := ctx.Value(traceKey{}).(*netTrace)
 	if !ok {

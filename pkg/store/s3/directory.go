@@ -18,7 +18,7 @@ const SessionToken = "x-amz-s3session-token"
 // directorySuffix ends the names of directory buckets. Their listings are unordered.
 const directorySuffix = "--x-s3"
 
-// IsDirectory reports whether a name is that of a directory bucket.
+// IsDirectory reports whether a bucket has the name of a directory bucket.
 func IsDirectory(bucket string) bool { return strings.HasSuffix(bucket, directorySuffix) }
 
 // Zone returns the zone in the name of a directory bucket, NAME--ZONE--x-s3.
