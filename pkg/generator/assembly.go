@@ -6,27 +6,28 @@ import (
 	"sort"
 )
 
-// An Assembly is content made of pieces: bytes that it holds, and content of objects that it computes where it is read. So
-// an archive takes the memory of its headers only. It is written once, and then read as a Reader is.
+// An Assembly is content made of pieces: bytes that it holds, and contents of objects that it
+// computes when they are read. So an archive takes only the memory of its headers. It is written
+// once, and then read like a Reader.
 type Assembly struct {
 	payload *Payload
 	held    []byte
 	pieces  []piece
 	size    int64
-	off     int64 // of Read
+	off     int64 // position of Read
 }
 
-// A piece is part of an assembly, up to where the next one begins.
+// A piece is a part of an assembly, up to the start of the next one.
 type piece struct {
 	start int64
-	id    uint64 // of the object that it is the content of
-	held  int    // where it begins in what is held; -1 = it is computed
+	id    uint64 // the object with the content
+	held  int    // start in the held bytes; -1 = the content is computed
 }
 
 // NewAssembly returns an empty assembly.
 func (p *Payload) NewAssembly() *Assembly { return &Assembly{payload: p} }
 
-// Write appends bytes to be held.
+// Write appends bytes to hold.
 func (a *Assembly) Write(b []byte) (int, error) {
 	if n := len(a.pieces); len(b) > 0 && (n == 0 || a.pieces[n-1].held < 0) {
 		a.pieces = append(a.pieces, piece{start: a.size, held: len(a.held)})
@@ -44,7 +45,7 @@ func (a *Assembly) WriteObject(id uint64, size int64) {
 	}
 }
 
-// Size returns the size of all pieces together.
+// Size returns the total size of all pieces.
 func (a *Assembly) Size() int64 { return a.size }
 
 func (a *Assembly) Read(p []byte) (int, error) {

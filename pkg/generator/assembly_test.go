@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// An assembly reads like the bytes it stands for, from wherever.
+// An assembly reads like the bytes it consists of, from any offset.
 func TestAssembly(t *testing.T) {
 	t.Parallel()
 	for _, o := range []PayloadOptions{{Seed: 1}, {Seed: 1, DedupPct: 50}, {Seed: 1, Tar: true}} {

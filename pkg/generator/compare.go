@@ -2,13 +2,13 @@ package generator
 
 import "bytes"
 
-// compareSize is how much a Comparer computes at a time, of what does not lie in memory anyway: it is on the stack,
-// and stays in the nearest cache between being computed and being compared.
+// compareSize is how much a Comparer computes at a time of content that is not in memory. It is on
+// the stack, and stays in the L1 cache between computing and comparing.
 const compareSize = 8 << 10
 
-// A Comparer takes the content of an object as it comes back, in pieces of any size, and finds the first byte that
-// is not as it was. It is an io.Writer that never fails, so that whoever feeds it reads on to the end: a connection
-// is of further use only then.
+// A Comparer checks the content of an object, written in pieces of any size, and finds the first
+// wrong byte. As an io.Writer it never fails, so that the caller reads to the end: only then can
+// the connection be reused.
 type Comparer struct {
 	payload   *Payload
 	id        uint64
@@ -17,22 +17,22 @@ type Comparer struct {
 	wrong     Difference
 }
 
-// A Difference is a byte that is not what it should be.
+// A Difference is a wrong byte.
 type Difference struct {
 	Offset    int64 // in the object
 	Got, Want byte
 }
 
-// NewComparer returns a comparer of an empty object: Reset chooses one.
+// NewComparer returns a comparer of an empty object. Reset sets another one.
 func (p *Payload) NewComparer() *Comparer { return &Comparer{payload: p} }
 
-// Reset expects what an object of the given size has from off on.
+// Reset sets the expected content: an object of the given size from off on.
 func (c *Comparer) Reset(objectID uint64, size, off int64) {
 	*c = Comparer{payload: c.payload, id: objectID, size: size, off: off}
 }
 
-// Write compares. What lies behind the end of the object is not looked at: that there is too much is for the caller
-// to find, who counts.
+// Write compares. It ignores bytes after the end of the object; the caller counts bytes and notices
+// that there are too many.
 func (c *Comparer) Write(p []byte) (int, error) {
 	n := len(p)
 	p = p[:max(0, min(int64(n), c.size-c.off))]
@@ -62,5 +62,5 @@ func (c *Comparer) locate(off int64, got, want []byte) {
 	}
 }
 
-// Difference is the first byte that was wrong; ok is false where there was none.
+// Difference returns the first wrong byte; ok is false if there is none.
 func (c *Comparer) Difference() (d Difference, ok bool) { return c.wrong, c.differs }

@@ -12,7 +12,7 @@ func shapes() []PayloadOptions {
 		{Seed: 1, File: bytes.Repeat([]byte("warp"), 30_001)}}, payloadKinds...)
 }
 
-// pieces feeds data to c in pieces of up to most bytes.
+// pieces writes data to c in pieces of up to most bytes.
 func pieces(t *testing.T, r *rand.Rand, c *Comparer, data []byte, most int) {
 	t.Helper()
 	for len(data) > 0 {
@@ -30,8 +30,8 @@ func content(p *Payload, id uint64, size int64) []byte {
 	return b
 }
 
-// Whatever bit is flipped, and however the bytes come in pieces, the comparer names that byte and nothing else.
-// Borders of pieces, of blocks and of what is computed at a time are hit more often than chance would.
+// The comparer finds exactly the byte with a flipped bit, whatever the pieces. Borders of pieces,
+// blocks and computed parts are tested more often than by chance.
 func TestComparerFindsEveryFlip(t *testing.T) {
 	t.Parallel()
 	borders := []int{0, 1, 7, 8, tarBlock, stretch, chunkSize, compareSize, blockSize, 3 * compareSize, blockFrom, blockFrom + sliceSize, blockFrom + 2*sliceSize}
@@ -55,7 +55,7 @@ func TestComparerFindsEveryFlip(t *testing.T) {
 				at = min(max(borders[r.IntN(len(borders))]-r.IntN(2)-from, 0), len(data)-1)
 			}
 			data[at] ^= 1 << r.IntN(8)
-			if i%4 == 0 { // another one behind it is not the first
+			if i%4 == 0 { // a second one after it is not the first
 				data[len(data)-1] ^= 0x80 * byte(min(len(data)-1-at, 1))
 			}
 			c.Reset(9, size, int64(from))
@@ -73,7 +73,7 @@ func TestComparerFindsEveryFlip(t *testing.T) {
 	}
 }
 
-// What is too short or too long is for the caller to find: here no byte of it is wrong.
+// The caller notices a wrong length. For the comparer no byte is wrong.
 func TestComparerBeyondTheEnd(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
@@ -94,7 +94,7 @@ func TestComparerTellsObjectsApart(t *testing.T) {
 	t.Parallel()
 	for _, o := range shapes() {
 		if o.DedupPct == 100 || len(o.File) == 12 {
-			continue // all objects are the same, or may be
+			continue // all objects are or may be the same
 		}
 		p := mustPayload(t, o)
 		c := p.NewComparer()

@@ -6,7 +6,7 @@ import (
 	"warp/pkg/generator"
 )
 
-// A name says which run wrote the object.
+// A name identifies the run that wrote the object.
 func ExampleNames() {
 	names := generator.NewNames(generator.RunPrefix(1), 1, generator.Layout{})
 	key := names.Key(0, 0)
@@ -17,7 +17,7 @@ func ExampleNames() {
 	// true false
 }
 
-// Sizes follow from the seed of the random numbers.
+// The seed of the random numbers determines the sizes.
 func ExampleParseSizes() {
 	sizes, err := generator.ParseSizes("4KiB-1MiB", false)
 	if err != nil {

@@ -6,30 +6,31 @@ import (
 	"strings"
 )
 
-// alphabet is Crockford's base 32 in lower case: 5 bits per character, safe in every store, also in those that
-// ignore case.
+// alphabet is Crockford's base 32 in lower case: 5 bits per character, safe in every store,
+// including those that ignore case.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 const (
-	codeBits = 40 // of a thread's code and of a check: 8 characters each
+	codeBits = 40 // bits of a thread's code and of a check: 8 characters each
 	codeLen  = codeBits / 5
 	halfBits = codeBits / 2
 	suffix   = ".rnd"
 
-	// Of a name at random: 32 characters in all.
+	// For a random name: 32 characters in total.
 	numberLen    = 13 // 64 bits
 	longCheckLen = 11
 	shardLen     = 5
 )
 
-// RunPrefix is the prefix of all objects under a seed, such as "warp-1c3kq0x5wz8hm/". The seed's 64 bits go through
-// a bijection and are all in it: a seed's prefix is repeatable, and no two seeds have the same.
+// RunPrefix returns the prefix of all objects of a seed, such as "warp-1c3kq0x5wz8hm/". It contains
+// all 64 bits of the seed through a bijection: a seed's prefix is repeatable, and no two seeds
+// share one.
 func RunPrefix(seed uint64) string {
 	return "warp-" + string(appendBase32(nil, mix(seed^golden), 13)) + "/"
 }
 
-// ClientPrefix is the prefix of one of several clients that were started with one seed, such as
-// "warp-1c3kq0x5wz8hm/c3/". With no number of clients it is RunPrefix.
+// ClientPrefix returns the prefix of one of several clients started with the same seed, such as
+// "warp-1c3kq0x5wz8hm/c3/". For a single client it is RunPrefix.
 func ClientPrefix(seed uint64, client, clients int) string {
 	if clients == 0 {
 		return RunPrefix(seed)
@@ -37,43 +38,43 @@ func ClientPrefix(seed uint64, client, clients int) string {
 	return RunPrefix(seed) + "c" + strconv.Itoa(client) + "/"
 }
 
-// A Layout says how names lie below their prefix.
+// A Layout says how names are arranged below their prefix.
 type Layout struct {
-	NoPrefix bool // all threads directly under the prefix instead of a directory for each
-	Shards   int  // spread over that many directories, which the threads share; 0 = not
-	Random   bool // names of 32 characters in no order, instead of counted ones
+	NoPrefix bool // all threads directly under the prefix instead of one directory for each
+	Shards   int  // number of directories, shared by all threads; 0 = none
+	Random   bool // random names of 32 characters instead of counted ones
 
-	// Loader has names as aisloader gives them, directly under a prefix that a person chose: they have nothing of the
-	// run in front of them.
+	// Loader makes the names of NVIDIA's aisloader, directly under a prefix chosen by the user:
+	// they contain nothing about the run.
 	Loader bool
-	Counts LoaderCounts // how it counts them, unless they are random
+	Counts LoaderCounts // how to count, unless they are random
 }
 
-// MaxShards is as many directories as Layout.Shards can ask for: their names have five digits.
+// MaxShards is the max of Layout.Shards, because names of directories have five digits.
 const MaxShards = 100_000
 
-// Names makes the names of objects, and knows them again:
+// Names makes the names of objects, and recognizes them:
 //
 //	<prefix><thread>/<n>.<check>.rnd           n counts the objects of a thread
 //	<prefix><n>.<thread><check>.rnd            with all threads directly under the prefix
-//	<prefix><shard>/<n>.<thread><check>.rnd    with shards, of which a thread takes one after the other
-//	…/<n'><thread><check>                      at random: n' looks like noise, and check is longer
+//	<prefix><shard>/<n>.<thread><check>.rnd    with shards, which a thread uses in turn
+//	…/<n'><thread><check>                      random: n' looks like noise, and check is longer
 //
-// thread is a code that only the seed can tell apart from noise, so that threads spread over the key space of a
-// store instead of next to each other; check is a hash of seed, thread and n. A name of somebody else would have to
-// have 48 bits right by chance to be mistaken for one of these.
+// thread is a code that looks like noise without the seed, so that threads spread over the key
+// space of a store. check is a hash of seed, thread and n. To be mistaken for one of these names, a
+// foreign name would need 48 bits to be right by chance.
 type Names struct {
 	prefix string
 	key    uint64
 	layout Layout
 }
 
-// NewNames makes names that start with prefix (usually the user's, and then RunPrefix).
+// NewNames returns names that start with prefix (usually the user's prefix followed by RunPrefix).
 func NewNames(prefix string, seed uint64, layout Layout) *Names {
 	return &Names{prefix: prefix, key: derive(seed, "names", 0), layout: layout}
 }
 
-// Key is the name of object n of a thread.
+// Key returns the name of object n of a thread.
 func (g *Names) Key(thread uint32, n uint64) string {
 	var buf [128]byte
 	return string(g.AppendKey(buf[:0], thread, n))
@@ -100,8 +101,8 @@ func (g *Names) AppendKey(dst []byte, thread uint32, n uint64) []byte {
 	return append(appendBase32(dst, g.check(thread, n, codeBits), codeLen), suffix...)
 }
 
-// AppendThreadPrefix appends what the names of a thread's objects start with, which is what a listing of one
-// thread's objects asks for. With all threads directly under the prefix that is the prefix.
+// AppendThreadPrefix appends the common prefix of the names of a thread's objects, for listing
+// them. With all threads directly under the prefix, this is the prefix.
 func (g *Names) AppendThreadPrefix(dst []byte, thread uint32) []byte {
 	dst = append(dst, g.prefix...)
 	if !g.threadsApart() {
@@ -110,7 +111,7 @@ func (g *Names) AppendThreadPrefix(dst []byte, thread uint32) []byte {
 	return append(appendBase32(dst, g.encode(uint64(thread)), codeLen), '/')
 }
 
-// threadsApart says whether each thread has a directory of its own.
+// threadsApart reports whether each thread has its own directory.
 func (g *Names) threadsApart() bool {
 	return !g.layout.NoPrefix && g.layout.Shards == 0 && !g.layout.Loader
 }
@@ -123,22 +124,22 @@ func (g *Names) appendShard(dst []byte, shard uint64) []byte {
 	return append(appendDigits(dst, shard, shardLen, 10), '/')
 }
 
-// shard is the directory of an object. Threads begin at places that are spread evenly however many they are, so
-// that few objects of many threads fill all directories alike.
+// shard returns the directory of an object. Threads begin at evenly spread directories, so that few
+// objects of many threads fill all directories evenly.
 func (g *Names) shard(thread uint32, n uint64) uint64 {
 	shards := uint64(g.layout.Shards)
 	start, _ := bits.Mul64(uint64(thread)*golden, shards)
 	return (start + n%shards) % shards
 }
 
-// What may follow a name, so that nobody takes the object's content for what follows from the name.
+// Suffixes of names whose content does not follow from the name.
 const (
 	ArchiveSuffix = ".zip"
-	CopySuffix    = ".copy" // the content is another object's
+	CopySuffix    = ".copy" // the content is that of another object
 )
 
-// Owns tells whether Key can have made this name, or what a suffix makes of it: it reads thread and n back, and makes
-// the name again.
+// Owns reports whether Key can have made this name, with or without a suffix: it decodes thread and
+// n and makes the name again.
 func (g *Names) Owns(key string) bool {
 	if g.layout.Loader {
 		return g.made(key)
@@ -154,8 +155,8 @@ func (g *Names) made(key string) bool {
 	return ok
 }
 
-// MadeBy tells whether a run with this seed can have given an object this name, and the content that follows from it, in whatever layout, and whatever
-// prefix the user had put in front of the run's own.
+// MadeBy reports whether a run with this seed can have given an object this name and the content
+// that follows from it, in any layout and below any prefix of the user's.
 func MadeBy(seed uint64, key string) bool {
 	own := RunPrefix(seed)
 	at := strings.LastIndex(key, own)
@@ -173,7 +174,7 @@ func MadeBy(seed uint64, key string) bool {
 		}
 		name := rest
 		if directory, below, ok := strings.Cut(rest, "/"); ok && len(directory) == shardLen && decimal(directory) {
-			name = below // of one of several shards; which one of how many makes no difference to what an object contains
+			name = below // of one of several shards, whose number does not affect the content
 		}
 		if g.layout.NoPrefix = true; g.made(name) {
 			return true
@@ -184,7 +185,7 @@ func MadeBy(seed uint64, key string) bool {
 
 func decimal(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// Parse returns what Key was called with.
+// Parse returns the arguments of Key for a name.
 func (g *Names) Parse(key string) (thread uint32, n uint64, ok bool) {
 	rest, ok := strings.CutPrefix(key, g.prefix)
 	if !ok {
@@ -208,7 +209,7 @@ func (g *Names) Parse(key string) (thread uint32, n uint64, ok bool) {
 	return thread, n, string(g.AppendKey(buf[:0], thread, n)) == key
 }
 
-// number reads n back from its place in a name.
+// number decodes n at its place in a name.
 func (g *Names) number(s string, thread uint32) (n uint64, ok bool) {
 	if g.layout.Random {
 		v, ok := parseBase32(s, numberLen)
@@ -218,7 +219,7 @@ func (g *Names) number(s string, thread uint32) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// split finds thread code and number in what follows the prefix; either is empty if it is not there.
+// split finds the thread code and the number after the prefix. Either may be empty.
 func (g *Names) split(rest string) (code, number string) {
 	directory, name, nested := strings.Cut(rest, "/")
 	if !nested {
@@ -241,8 +242,8 @@ func (g *Names) check(thread uint32, n uint64, width int) uint64 {
 	return mix(mix(g.threadKey(thread))^n) >> (64 - width)
 }
 
-// encode is a bijection on 40 bits that depends on the seed: a Feistel network of four rounds, so that decode can
-// find the thread without a table of all threads there ever were.
+// encode is a bijection on 40 bits that depends on the seed: a Feistel network of four rounds, so
+// that decode can find the thread without a table of all threads.
 func (g *Names) encode(x uint64) uint64 {
 	left, right := x>>halfBits, x&(1<<halfBits-1)
 	for i := range uint64(4) {

@@ -8,10 +8,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// LoaderCounts are names as NVIDIA's aisloader counts them: hexadecimal numbers with the loader's id in the lowest bits,
-// so that loaders share no names. With no bits they are consecutive.
+// LoaderCounts are the names that NVIDIA's aisloader counts: hexadecimal numbers with the loader's
+// id in the lowest bits, so that loaders share no names. Without bits they are consecutive.
 //
-// Such names have no check code. Whoever has to know who wrote an object needs more than its name.
+// Such names have no check code, so the name alone does not show who wrote an object.
 type LoaderCounts struct {
 	Bits int // a multiple of 4
 	ID   uint64
@@ -20,7 +20,7 @@ type LoaderCounts struct {
 // MaxLoaderBits leaves room for the numbers of the objects.
 const MaxLoaderBits = 56
 
-// CountsOfLoader are the names of one of so many loaders, which have the ids from 0 on.
+// CountsOfLoader returns the names of one of n loaders, whose ids start at 0.
 func CountsOfLoader(id, loaders uint64) LoaderCounts {
 	if loaders == 0 {
 		return LoaderCounts{}
@@ -28,7 +28,8 @@ func CountsOfLoader(id, loaders uint64) LoaderCounts {
 	return LoaderCounts{Bits: wholeDigits(max(bits.Len64(loaders-1), 1)), ID: id}
 }
 
-// CountsOfNamedLoader are the names of a loader whose id is a hash of its name, of that many bits.
+// CountsOfNamedLoader returns the names of a loader whose id is a hash of its name with that many
+// bits.
 func CountsOfNamedLoader(name string, hashBits int) LoaderCounts {
 	const seed = 1103515245 // aisloader's
 	n := wholeDigits(hashBits)

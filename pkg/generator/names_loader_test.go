@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The names are those that aisloader's own documentation and tests give for the same ids.
+// The names equal those in aisloader's documentation and tests for the same ids.
 func TestLoaderCounts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -43,7 +43,7 @@ func TestLoaderCounts(t *testing.T) {
 	}
 }
 
-// What no loader of that id can have written is not its own.
+// Owns rejects names that no loader with that id can have written.
 func TestLoaderOwns(t *testing.T) {
 	t.Parallel()
 	names := NewNames("d/", 1, Layout{Loader: true, Counts: CountsOfLoader(11, 20)})
@@ -68,7 +68,7 @@ func TestLoadersOverlap(t *testing.T) {
 	}{
 		{CountsOfLoader(1, 20), CountsOfLoader(2, 20), false},
 		{CountsOfLoader(1, 20), CountsOfLoader(1, 20), true},
-		{CountsOfLoader(1, 10), CountsOfLoader(17, 20), true}, // 11 is object 1 of the one and object 0 of the other
+		{CountsOfLoader(1, 10), CountsOfLoader(17, 20), true}, // 11 is object 1 of the first and object 0 of the second
 		{CountsOfLoader(2, 10), CountsOfLoader(17, 20), false},
 		{LoaderCounts{}, CountsOfLoader(17, 20), true},
 	} {
@@ -78,7 +78,7 @@ func TestLoadersOverlap(t *testing.T) {
 	}
 }
 
-// Random names have 32 characters, in directories of five hexadecimal digits, and are known again.
+// Random names have 32 characters, in directories of five hexadecimal digits, and are recognized.
 func TestRandomLoaderNames(t *testing.T) {
 	t.Parallel()
 	names := NewNames("sub/", 5, Layout{Loader: true, Random: true, Shards: 100})

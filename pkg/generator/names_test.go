@@ -103,7 +103,7 @@ func TestNamesAreDistinct(t *testing.T) {
 	}
 }
 
-// No layout takes the names of another for its own, except where they are the same.
+// No layout accepts the names of another, unless they are the same.
 func TestLayoutsAreApart(t *testing.T) {
 	t.Parallel()
 	for _, a := range layouts {
@@ -155,7 +155,7 @@ func TestNamesAtRandom(t *testing.T) {
 	}
 }
 
-// Clients that are started by hand with one seed have names that only their own client knows.
+// Clients that are started manually with the same seed have names that only they recognize.
 func TestNamesOfClientsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	for _, layout := range layouts {
@@ -193,7 +193,7 @@ func TestUnmix(t *testing.T) {
 	}
 }
 
-// Names and prefixes are what a seed makes repeatable, so they must not change between versions.
+// A seed makes names and prefixes repeatable, so they must not change between versions.
 func TestNamesAreRepeatable(t *testing.T) {
 	t.Parallel()
 	got := []string{RunPrefix(1), NewNames("x/", 1, Layout{}).Key(2, 3), NewNames("x/", 1, Layout{NoPrefix: true}).Key(2, 3),

@@ -10,28 +10,32 @@ import (
 	"sync"
 )
 
-// A Payload is the content of every object of a run: a pure function of seed, object and offset, so that any piece
-// of any object can be computed again to verify what a store returned.
+// A Payload is the content of every object of a run: a pure function of seed, object and offset, so
+// that any part of any object can be computed again to verify it.
 //
-// # What it promises
+// # Properties
 //
-// No object up to 8 MiB compresses, whatever its compressor, nor any other by a compressor that looks back 8 MiB at
-// most (gzip, lz4, S2, zstd up to level 19, xz up to level 6): bytes repeat after 8.8 MiB at the earliest. No 4 KiB
-// occur twice, within an object or between any two, aligned or not, however a store cuts objects into chunks of at
-// least that size: of the first TiB that a run uploads, one chunk in 2,500 has been there before. Up to 64 KiB an
-// object has nothing in common with any other. Larger ones do share slices below 4 KiB, in ever other orders: what
-// compresses several objects as one stream, or finds duplicates of 2 KiB, gains from them. Stores do neither.
+// No object up to 8 MiB compresses with any compressor. Larger ones do not compress with a
+// compressor whose window is at most 8 MiB (gzip, lz4, S2, zstd up to level 19, xz up to level 6):
+// bytes repeat after 8.8 MiB at the earliest. No 4 KiB occur twice, within an object or in any two
+// objects, aligned or not, however a store divides objects into chunks of at least that size: of
+// the first TiB of a run, one chunk in 2,500 is a duplicate. Up to 64 KiB an object has nothing in
+// common with any other. Larger ones share slices below 4 KiB, each in a different order. This
+// helps programs that compress several objects as one stream or find duplicates of 2 KiB. Stores do
+// neither.
 //
-// # How, and why so
+// # Implementation
 //
-// The first 64 KiB are computed. Two tables of random bytes (half a MiB together, so that they stay in a core's own
-// cache) are combined by XOR. For each block of an object, a hash of (seed, object, block) picks a byte offset into
-// either table. Offsets that differ give unrelated content, so half a MiB acts like 2^35 different blocks. On top,
-// every 2 KiB stretch begins with a 64-bit stamp from a hash of (seed, object, stretch), so that two blocks that
-// happen to take the same bytes of both tables are no duplicate chunks. An object of 1 KiB takes 40 ns.
+// The first 64 KiB are computed. Two tables of random bytes (half a MiB together, so that they stay
+// in a core's own cache) are combined by XOR. For each block of an object, a hash of (seed, object,
+// block) selects a byte offset into each table. Different offsets give unrelated content, so half a
+// MiB acts like 2^35 different blocks. In addition, every 2 KiB stretch begins with a 64-bit stamp
+// from a hash of (seed, object, stretch), so that two blocks that happen to use the same bytes of
+// both tables are not duplicate chunks. An object of 1 KiB takes 40 ns.
 //
-// The rest lies in memory, in a block of 10 MiB that all objects share, and is sent from there (see block.go).
-// What a client's CPU takes for 10 MiB over loopback, against one write of the same 10 MiB again and again:
+// The rest is in memory, in a block of 10 MiB that all objects share, and is sent from there (see
+// block.go). This is the client's CPU time for 10 MiB over loopback, compared with repeated writes
+// of the same buffer:
 //
 //	64 KiB from one constant buffer, by writev      0.71   compresses and dedups to nothing
 //	64 KiB slices of 8, 16, 32 MiB, by writev       0.77, 0.87, 0.92   dedups
@@ -40,19 +44,20 @@ import (
 //	1 MiB by XOR, then write                        1.16 to 1.42
 //	64 KiB by XOR, then write                       1.9
 //
-// The block is as large as it is because 8 MiB are the window of common compressors at their best, and no larger
+// The block has this size because common compressors have a window of up to 8 MiB. It is not larger
 // because the payload has to stay in the processor's cache.
 //
-// The XOR is the smaller part of what it costs. The larger one is that the socket runs dry meanwhile: the store
-// falls asleep and has to be woken up, and sending what was queued is no longer work that its acknowledgements do.
-// With a share that compresses away or that other objects have, everything is computed.
+// XOR itself is the smaller part of the cost. The larger part is that the socket runs dry
+// meanwhile: the store falls asleep and has to be woken up, and acknowledgements no longer trigger
+// the sending of queued data. If a share of the content is compressible or shared with other
+// objects, all of it is computed.
 type Payload struct {
 	key      uint64
 	a, b     []byte // tables
-	random   int    // bytes of each stretch that are random; the others are zero
+	random   int    // number of random bytes in each stretch; the others are zero
 	dedupPct uint64
-	file     []byte // cycles through every object in place of all that
-	tar      bool   // objects are archives, with all that as the content of their files
+	file     []byte // repeated in every object instead
+	tar      bool   // objects are archives whose files have this content
 	scratch  sync.Pool
 
 	blockOnce sync.Once
@@ -61,32 +66,34 @@ type Payload struct {
 
 const (
 	tableSize = 256 << 10
-	blockSize = 32 << 10 // of an object, for which the offsets into the tables are drawn
-	chunkSize = 4 << 10  // what --obj.dedup counts in
-	stretch   = 2 << 10  // what has its own stamp, and its own part that compresses away
+	blockSize = 32 << 10 // part of an object with its own offsets into the tables
+	chunkSize = 4 << 10  // unit of --obj.dedup
+	stretch   = 2 << 10  // part with its own stamp and its own compressible bytes
 	stampSize = 8
-	// sharedID is the object whose blocks are the chunks that deduplication finds.
+	// sharedID is the object whose blocks are the duplicate chunks.
 	sharedID = 0x5aa7ed0b1ec75a1d
 )
 
-// PayloadOptions say what content a store may find to save. The zero value allows none.
+// PayloadOptions make content compressible or duplicate. With the zero value it is neither.
 type PayloadOptions struct {
 	Seed uint64
-	// CompressiblePct is how much of each object compresses away, 0 to 100: it is the zero bytes at the end of
-	// every 2 KiB, so that compressors see it at any block size. With 100, the 8 bytes that tell stretches apart
-	// are left.
+	// CompressiblePct is the compressible share of each object, 0 to 100. It is made of zero bytes
+	// at the end of every 2 KiB, so that compressors find them at any block size. With 100, the 8
+	// bytes that distinguish stretches remain.
 	CompressiblePct int
-	// DedupPct is how many of the 4 KiB chunks of each object, counted from its start, are chunks that the other
-	// objects have too, 0 to 100. They are spread over the object, and are not repeated within it.
+	// DedupPct is the share of the 4 KiB chunks of each object, counted from its start, that all
+	// objects have in common, 0 to 100. They are spread over the object and do not repeat within
+	// it.
 	DedupPct int
-	// File is content to upload instead: every object has it again and again, from a place of its own on. It is
-	// not copied, unless it is small.
+	// File is content to upload instead. Every object repeats it, starting at a different offset.
+	// It is not copied unless it is small.
 	File []byte
 	// Tar makes every object a TAR archive.
 	Tar bool
 }
 
-// NewPayload fails on percentages outside 0 to 100, and on what goes with random content only.
+// NewPayload returns an error for percentages outside 0 to 100, and for options that need random
+// content.
 func NewPayload(o PayloadOptions) (*Payload, error) {
 	if o.CompressiblePct < 0 || o.CompressiblePct > 100 {
 		return nil, fmt.Errorf("compressible share of objects: %d%% is not between 0%% and 100%%", o.CompressiblePct)
@@ -125,10 +132,12 @@ func chachaKey(seed, index uint64) (key [32]byte) {
 	return key
 }
 
-// PayloadID is the number of the object with this name, so that a name is all that verification needs.
+// PayloadID returns the number of the object with this name, so that the name is enough for
+// verification.
 func PayloadID(key string) uint64 { return mix(hashString(key)) }
 
-// ObjectAt computes the bytes of an object of the given size from off on. Safe for concurrent use.
+// ObjectAt computes the bytes of an object of the given size from off on. It is safe for concurrent
+// use.
 func (p *Payload) ObjectAt(objectID uint64, size, off int64, dst []byte) {
 	switch {
 	case p.file != nil:
@@ -143,7 +152,7 @@ func (p *Payload) ObjectAt(objectID uint64, size, off int64, dst []byte) {
 	}
 }
 
-// repeated makes a small file long enough for its end to come rarely: that changes nothing about the content.
+// repeated repeats a small file so that its end is reached rarely. The content stays the same.
 func repeated(file []byte) []byte {
 	const enough = 64 << 10
 	if len(file) == 0 || len(file) >= enough {
@@ -152,15 +161,15 @@ func repeated(file []byte) []byte {
 	return bytes.Repeat(file, enough/len(file)+1)
 }
 
-// filePiece returns the content from off on, up to the end of the file. Where in the file an object begins is drawn,
-// so that objects differ although the file is the same.
+// filePiece returns the content from off to the end of the file. Each object begins at a random
+// offset in the file, so that objects differ.
 func (p *Payload) filePiece(objectID uint64, off int64) []byte {
 	length := uint64(len(p.file))
 	return p.file[(p.objectKey(objectID)%length+uint64(off)%length)%length:]
 }
 
-// lying returns an object's content from off on as it lies in memory, as far as it does; nothing where it has to be
-// computed.
+// lying returns an object's content from off on, as far as it is in memory, or nothing if it has to
+// be computed.
 func (p *Payload) lying(objectID uint64, off int64) []byte {
 	switch {
 	case p.file != nil:
@@ -171,7 +180,8 @@ func (p *Payload) lying(objectID uint64, off int64) []byte {
 	return nil
 }
 
-// at computes the bytes of random content from off on, whatever the size of the object. Safe for concurrent use.
+// at computes the bytes of random content from off on, for objects of any size. It is safe for
+// concurrent use.
 func (p *Payload) at(objectID uint64, off int64, dst []byte) {
 	computed := len(dst)
 	if p.slices() {
@@ -185,7 +195,7 @@ func (p *Payload) at(objectID uint64, off int64, dst []byte) {
 	}
 }
 
-// compute is At for what does not lie in memory.
+// compute is at for content that is not in memory.
 func (p *Payload) compute(objectID uint64, off int64, dst []byte) {
 	for len(dst) > 0 {
 		id, from, n := p.source(objectID, uint64(off))
@@ -195,11 +205,12 @@ func (p *Payload) compute(objectID uint64, off int64, dst []byte) {
 	}
 }
 
-// source says where the content at off comes from, and how far that holds: from the object itself, block by block,
-// or, for chunks that all objects have, from the next chunk of the shared object.
+// source returns where the content at off comes from, and how far that holds: from the object
+// itself, block by block, or, for duplicate chunks, from the next chunk of the shared object.
 //
-// The number of shared chunks before chunk c is (c·pct + phase)/100, so an object's share is exact to one chunk,
-// and the phase spreads the first ones over objects: of objects that are a single chunk, pct of 100 are shared.
+// The number of shared chunks before chunk c is (c·pct + phase)/100, so an object's share is exact
+// to one chunk. The phase spreads the first ones over objects: of objects with a single chunk, pct
+// of 100 are shared.
 func (p *Payload) source(objectID, off uint64) (id, from uint64, n int) {
 	if p.dedupPct == 0 {
 		return objectID, off, blockSize - int(off%blockSize)
@@ -213,7 +224,7 @@ func (p *Payload) source(objectID, off uint64) (id, from uint64, n int) {
 	return objectID, off, chunkSize - int(within)
 }
 
-// fill computes bytes that lie in one block.
+// fill computes bytes within one block.
 func (p *Payload) fill(id, off uint64, dst []byte) {
 	block, within := off/blockSize, int(off%blockSize)
 	h := mix(p.objectKey(id) + golden*(block+1))
@@ -222,7 +233,7 @@ func (p *Payload) fill(id, off uint64, dst []byte) {
 	b := p.b[int(uint32(h)%offsets)+within:]
 	subtle.XORBytes(dst, a[:len(dst)], b)
 	for i := -(within % stretch); i < len(dst); i += stretch {
-		number := (off + uint64(stretch+i)) / stretch // from 1, so that it is not the block's hash again
+		number := (off + uint64(stretch+i)) / stretch // from 1, so that it differs from the block's hash
 		stamp(dst, i, mix(h^golden*number))
 		if p.random < stretch {
 			clear(dst[min(max(i+p.random, 0), len(dst)):min(i+stretch, len(dst))])

@@ -5,32 +5,32 @@ import (
 	"io"
 )
 
-// writeSize is how much a Reader writes at a time: it stays in a core's own cache on its way to the socket, and
-// is large enough for the system call not to matter.
+// writeSize is how much a Reader writes at a time. It stays in a core's own cache on its way to the
+// socket, and is large enough that the system call does not matter.
 const writeSize = 64 << 10
 
-// A Reader reads the content of one object after another; the zero value is not usable, see Payload.NewReader. It
-// implements io.Reader, io.ReaderAt, io.Seeker and io.WriterTo, and holds no buffer: bytes are computed where they
-// are wanted.
+// A Reader reads the content of one object after another. The zero value is not usable, see
+// Payload.NewReader. It implements io.Reader, io.ReaderAt, io.Seeker and io.WriterTo, and has no
+// buffer: it computes bytes in place.
 type Reader struct {
 	payload   *Payload
 	id        uint64
 	size, off int64
 }
 
-// NewReader returns a reader of an empty object: Reset chooses one.
+// NewReader returns a reader of an empty object. Reset sets another one.
 func (p *Payload) NewReader() *Reader { return &Reader{payload: p} }
 
-// Reset goes to the start of another object.
+// Reset moves to the start of another object.
 func (r *Reader) Reset(objectID uint64, size int64) { r.id, r.size, r.off = objectID, size, 0 }
 
-// Payload is what the reader reads from.
+// Payload returns the payload that the reader reads.
 func (r *Reader) Payload() *Payload { return r.payload }
 
 // Size returns the size of the whole object.
 func (r *Reader) Size() int64 { return r.size }
 
-// Len is how many bytes are unread.
+// Len returns the number of unread bytes.
 func (r *Reader) Len() int { return int(max(0, r.size-r.off)) }
 
 func (r *Reader) Read(p []byte) (int, error) {
@@ -78,8 +78,8 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// WriteTo writes what is unread through a buffer that is shared by all readers of the payload, so that its size
-// counts once per request in progress and not per object.
+// WriteTo writes the unread part through a buffer that all readers of the payload share, so that
+// its size counts once per request in progress and not per object.
 func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	buf := r.payload.scratch.Get().(*[writeSize]byte)
 	defer r.payload.scratch.Put(buf)

@@ -2,22 +2,23 @@ package generator
 
 import "strconv"
 
-// An archive has a 512-byte header before each file, files padded to such blocks, and two blocks of zeros at the
-// end. All of it has to be computable at any offset, so files are dealt even shares of the blocks, and each border
-// between two is then moved by a draw of its own: who knows a border knows it without those before it.
+// An archive has a 512-byte header before each file, files padded to blocks of that size, and two
+// blocks of zeros at the end. All of it has to be computable at any offset. So files get even
+// shares of the blocks, and each border between two is moved by a random distance of its own: a
+// border can be computed without the ones before it.
 const (
 	tarBlock = 512
 	tarEnd   = 2 * tarBlock
-	// tarShare is the mean size of a file with its header, in blocks, where an archive has room for several; what
-	// is left over is the last one's.
+	// tarShare is the mean size of a file with its header, in blocks, if an archive has room for
+	// several. The last one gets the rest.
 	tarShare = 128
-	// tarSwing is how far borders move, to both sides together. It is small enough for borders to stay in order.
+	// tarSwing is the range in which borders move. It is small enough to keep borders in order.
 	tarSwing = tarShare / 2
-	// TarLeast is the size of the smallest archive with a file in it.
+	// TarLeast is the size of the smallest archive with a file.
 	TarLeast = 2*tarBlock + tarEnd
 )
 
-// A tarLayout says where the files of an archive are, in blocks.
+// A tarLayout contains the positions of the files in an archive, in blocks.
 type tarLayout struct {
 	key    uint64 // of this object
 	blocks int64  // of all files with their headers
@@ -32,7 +33,7 @@ func (p *Payload) tarLayout(objectID uint64, size int64) tarLayout {
 	return tarLayout{key: p.objectKey(objectID), blocks: blocks, files: max(blocks/tarShare, 1)}
 }
 
-// border is the block at which file i begins; the border after the last file is the end.
+// border returns the block at which file i begins. The border after the last file is the end.
 func (l *tarLayout) border(i int64) int64 {
 	switch {
 	case i <= 0:
@@ -43,7 +44,7 @@ func (l *tarLayout) border(i int64) int64 {
 	return i*tarShare + int64(mix(l.key+golden*uint64(i))%tarSwing) - tarSwing/2
 }
 
-// fileOf is the file that a block belongs to: the one that has the share, or a neighbour.
+// fileOf returns the file that contains a block: the one whose share it is, or a neighbour.
 func (l *tarLayout) fileOf(block int64) int64 {
 	i := min(block/tarShare, l.files-1)
 	switch {
@@ -55,14 +56,14 @@ func (l *tarLayout) fileOf(block int64) int64 {
 	return i
 }
 
-// length is how many bytes file i has: it ends anywhere in its last block.
+// length returns the length of file i in bytes. It ends anywhere in its last block.
 func (l *tarLayout) length(i int64) int64 {
 	blocks := l.border(i+1) - l.border(i) - 1
 	return blocks*tarBlock - int64(mix(l.key^golden*uint64(i+1))%tarBlock)
 }
 
-// tarAt computes a piece of an archive: the random content that any object has, with headers, padding and end laid
-// over it. What is left behind the end when the size is no multiple of a block is zeros too.
+// tarAt computes a part of an archive: the random content of any object, overlaid with headers,
+// padding and the end. If the size is not a multiple of a block, the rest is zeros too.
 func (p *Payload) tarAt(objectID uint64, size, off int64, dst []byte) {
 	l := p.tarLayout(objectID, size)
 	inside := max(0, min(int64(len(dst)), l.blocks*tarBlock-off))
@@ -83,7 +84,7 @@ func (p *Payload) tarAt(objectID uint64, size, off int64, dst []byte) {
 	}
 }
 
-// overlay puts src into dst at a place that may lie partly or wholly outside.
+// overlay copies src into dst at a position that may be partly or wholly outside.
 func overlay(dst, src []byte, at int64) {
 	if at < 0 {
 		src, at = src[min(-at, int64(len(src))):], 0
@@ -93,7 +94,7 @@ func overlay(dst, src []byte, at int64) {
 	}
 }
 
-// erase writes zeros from one place to another, which may both lie outside.
+// erase writes zeros between two positions, which may both be outside.
 func erase(dst []byte, from, to int64) {
 	from, to = max(from, 0), min(to, int64(len(dst)))
 	if from < to {
@@ -101,8 +102,8 @@ func erase(dst []byte, from, to int64) {
 	}
 }
 
-// header is a POSIX ustar header: name, mode, owner, size, time, checksum, type and format. Nothing in it but name and
-// size differs between files, so that archives follow from the seed.
+// header returns a POSIX ustar header: name, mode, owner, size, time, checksum, type and format.
+// Only name and size differ between files, so that the seed determines the archive.
 func (l *tarLayout) header(i int64) (h [tarBlock]byte) {
 	name := append(appendBase32(h[:0], l.key>>24, codeLen), '/')
 	_ = append(strconv.AppendInt(name, i, 10), suffix...) // it is in h
@@ -113,7 +114,7 @@ func (l *tarLayout) header(i int64) (h [tarBlock]byte) {
 	octal(h[136:147], 0)
 	h[156] = '0' // a regular file
 	copy(h[257:], "ustar\x0000")
-	sum := int64(8 * ' ') // the checksum's own place counts as spaces
+	sum := int64(8 * ' ') // the checksum field itself counts as spaces
 	for _, b := range h {
 		sum += int64(b)
 	}
@@ -122,7 +123,7 @@ func (l *tarLayout) header(i int64) (h [tarBlock]byte) {
 	return h
 }
 
-// octal fills dst with n. Fields end with a zero byte, which is there already.
+// octal fills dst with n. Fields end with a zero byte, which is already there.
 func octal(dst []byte, n int64) {
 	for i := len(dst) - 1; i >= 0; i-- {
 		dst[i] = '0' + byte(n&7)

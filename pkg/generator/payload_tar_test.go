@@ -28,7 +28,7 @@ func files(t *testing.T, archive []byte) (headers []*tar.Header) {
 	}
 }
 
-// Every object is an archive that a reader of the standard library takes, with files that fill it.
+// Every object is an archive that archive/tar accepts, and is filled with files.
 func TestTarIsValid(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
@@ -60,7 +60,7 @@ func TestTarIsValid(t *testing.T) {
 	}
 }
 
-// What has no room for a file is an empty archive, or zeros that cannot be one.
+// An object without room for a file is an empty archive, or zeros if it is too small for one.
 func TestTarWithoutRoom(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
@@ -89,7 +89,7 @@ func TestTarAtAnyOffset(t *testing.T) {
 	}
 }
 
-// An object of 40 TiB has its borders in order too, and any of them is found.
+// The borders of an object of 40 TiB are in order too, and any of them can be computed.
 func TestTarBordersOfLargeObjects(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
@@ -127,7 +127,7 @@ func TestFileCycles(t *testing.T) {
 		}
 	}
 	whole := p.file
-	p.file = file // as it would be without repeating a small file in memory
+	p.file = file // without repeating a small file in memory
 	for id := range uint64(20) {
 		short := content(p, id, 200_000)
 		p.file = whole

@@ -46,7 +46,8 @@ func TestPayloadOptionsErrors(t *testing.T) {
 	}
 }
 
-// What a seed's objects contain must not change between versions: kept data would fail verification.
+// The content of a seed's objects must not change between versions, because existing data would
+// fail verification.
 func TestPayloadIsRepeatable(t *testing.T) {
 	t.Parallel()
 	want := []string{"f6f001653f4dcff9", "e7d94344079950f6", "f1e2bc29240cac71", "3d9742cf4ebe29c3", "1735cd3fef5080e6", "2ec62a83be716511"}
@@ -117,7 +118,7 @@ func TestPayloadReaderStopsOnError(t *testing.T) {
 	}
 }
 
-// repeats is the share of every 512th position whose 8 bytes occur somewhere else too.
+// repeats returns the share of every 512th position whose 8 bytes also occur elsewhere.
 func repeats(objects [][]byte) float64 {
 	const every = 512
 	seen := map[uint64]bool{}
@@ -139,9 +140,9 @@ func repeats(objects [][]byte) float64 {
 	return float64(again) / float64(positions)
 }
 
-// What is computed does not repeat between or within objects, at any offset. The few places where two blocks
-// happen to take the same bytes of both tables are allowed for; stamps keep them from being duplicate chunks. What
-// lies in memory does not repeat within an object.
+// Computed content does not repeat between or within objects, at any offset. A few blocks may
+// happen to use the same bytes of both tables; stamps keep them from being duplicate chunks.
+// Content in memory does not repeat within an object.
 func TestPayloadDoesNotRepeat(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
@@ -157,7 +158,7 @@ func TestPayloadDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// However the bytes between stamps coincide, no two stretches may be the same.
+// No two stretches are equal, even if the bytes between their stamps are.
 func TestPayloadStretchesAreUnique(t *testing.T) {
 	t.Parallel()
 	for _, o := range []PayloadOptions{{Seed: 1}, {Seed: 1, CompressiblePct: 100}} {
@@ -177,8 +178,8 @@ func TestPayloadStretchesAreUnique(t *testing.T) {
 	}
 }
 
-// No 4 KiB occur twice, whichever way a store cuts objects into chunks of that size: here at their start, and one
-// byte later with every object.
+// No 4 KiB occur twice, however a store divides objects into chunks of that size: here from the
+// start, and one byte later with every object.
 func TestPayloadChunksAreUnique(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
@@ -199,7 +200,7 @@ func TestPayloadChunksAreUnique(t *testing.T) {
 	}
 }
 
-// The pieces are the content, and the same however many are asked for at once.
+// Pieces returns the content, whatever the number of pieces at a time.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
@@ -240,7 +241,8 @@ func word(b []byte) uint64 {
 	return w
 }
 
-// cdcUnique is the share of bytes in content-defined chunks (12 KiB on average, 4 to 64 KiB) that occur once.
+// cdcUnique returns the share of bytes in content-defined chunks (12 KiB on average, 4 to 64 KiB)
+// that occur once.
 func cdcUnique(objects [][]byte) float64 {
 	var gear [256]uint64
 	r := rand.New(rand.NewPCG(9, 9))
@@ -283,7 +285,7 @@ func TestPayloadDefeatsContentDefinedChunks(t *testing.T) {
 	}
 }
 
-// zstdRatio is the compressed share of the input.
+// zstdRatio returns the compressed size as a share of the input.
 func zstdRatio(t testing.TB, level zstd.EncoderLevel, window int, data ...[]byte) float64 {
 	t.Helper()
 	var n countWriter
@@ -311,8 +313,8 @@ func (n *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// No object compresses, whatever the compressor, up to 8.8 MiB; above that it has to look back that far. Objects up
-// to 64 KiB do not compress either where many are one stream.
+// No object up to 8.8 MiB compresses with any compressor. Larger ones need a window of that size.
+// Objects up to 64 KiB do not compress either if many are one stream.
 func TestPayloadDoesNotCompress(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
@@ -350,7 +352,7 @@ func TestPayloadCompressible(t *testing.T) {
 	}
 }
 
-// dupShare is the share of 4 KiB chunks that have occurred before.
+// dupShare returns the share of 4 KiB chunks that have occurred before.
 func dupShare(p *Payload, objects, size int) float64 {
 	seen := map[[32]byte]bool{}
 	dups, total := 0, 0
@@ -375,7 +377,7 @@ func TestPayloadDedup(t *testing.T) {
 		for _, compressible := range []int{0, 50} {
 			p := mustPayload(t, PayloadOptions{Seed: 1, DedupPct: pct, CompressiblePct: compressible})
 			for _, c := range []struct{ objects, size int }{{5000, 1 << 10}, {2000, 10 << 10}, {100, 1 << 20}} {
-				want := float64(pct) / 100 * (1 - 1/float64(c.objects)) // the first to have a chunk is no duplicate
+				want := float64(pct) / 100 * (1 - 1/float64(c.objects)) // the first occurrence of a chunk is not a duplicate
 				if got := dupShare(p, c.objects, c.size); math.Abs(got-want) > 0.02 {
 					t.Errorf("%d%% of %d objects of %d bytes: %.4f are duplicates, want %.4f",
 						pct, c.objects, c.size, got, want)
@@ -417,8 +419,8 @@ func BenchmarkPayloadAt(b *testing.B) {
 	}
 }
 
-// BenchmarkSend is what generating costs beside sending: the same 10 MiB over loopback, from one buffer that never
-// leaves the cache, from a ready-made block that does, and generated.
+// BenchmarkSend compares generating with sending: the same 10 MiB over loopback, from one buffer
+// that never leaves the cache, from a prepared block that does, and generated.
 func BenchmarkSend(b *testing.B) {
 	const size = 10 << 20
 	p := mustPayload(b, PayloadOptions{Seed: 1})
@@ -459,7 +461,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// discardingConn is a connection over loopback whose other side reads and forgets.
+// discardingConn returns a connection over loopback whose other side reads and discards.
 func discardingConn(b *testing.B) net.Conn {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,15 +2,15 @@ package generator
 
 import "math/bits"
 
-// A Permutation is an order of the numbers below N that needs no memory: it is a function, so that any number of
-// workers can follow it at once with nothing but a shared counter.
+// A Permutation is an order of the numbers below N that needs no memory. It is a function, so any
+// number of workers can follow it concurrently with only a shared counter.
 type Permutation struct {
 	n    uint64
 	half int // bits of each half of the network
 	keys [4]uint64
 }
 
-// NewPermutation is permutation number index of n elements under a seed.
+// NewPermutation returns permutation number index of n elements under a seed.
 func NewPermutation(seed uint64, index uint64, n int) Permutation {
 	p := Permutation{n: uint64(n), half: max(1, (bits.Len64(uint64(max(n, 1)-1))+1)/2)}
 	for i := range p.keys {
@@ -19,8 +19,9 @@ func NewPermutation(seed uint64, index uint64, n int) Permutation {
 	return p
 }
 
-// At is the number in place i, which is below n. The network permutes the next power of four; what falls outside is
-// sent through it again until it falls inside, which takes four rounds at most on average.
+// At returns the number at position i, which is below n. The network permutes the next power of
+// four. Results outside the range go through it again until they are inside, which takes at most
+// four rounds on average.
 func (p *Permutation) At(i int) int {
 	x := uint64(i)
 	for {

@@ -19,7 +19,7 @@ func TestPermutationHasEveryNumberOnce(t *testing.T) {
 	}
 }
 
-// Orders of different passes and seeds have as little in common as chance has it.
+// Orders of different passes and seeds have no more in common than by chance.
 func TestPermutationsDiffer(t *testing.T) {
 	t.Parallel()
 	const n = 10_000

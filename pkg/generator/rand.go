@@ -1,5 +1,6 @@
-// Package generator makes what a benchmark uploads: payload bytes, object sizes and object names. Everything
-// follows from one seed, so that a run can be repeated and its objects verified, on any platform.
+// Package generator makes the data of a benchmark: payload bytes, object sizes and object names.
+// Everything follows from one seed, so that a run can be repeated and its objects verified, on any
+// platform.
 package generator
 
 import (
@@ -7,8 +8,8 @@ import (
 	"math/rand/v2"
 )
 
-// Rand returns the random numbers for one purpose under a seed. Streams of different purposes or indices do not
-// depend on each other, so a worker that draws more often changes nothing for the others.
+// Rand returns the random numbers for one purpose under a seed. Streams of different purposes or
+// indices are independent, so a worker that draws more often does not affect the others.
 func Rand(seed uint64, purpose string, index int) *rand.Rand {
 	stream := derive(seed, purpose, uint64(index))
 	return rand.New(rand.NewPCG(stream, mix(stream+golden)))
@@ -40,7 +41,7 @@ func derive(seed uint64, purpose string, index uint64) uint64 {
 	return mix(mix(mix(seed+golden)^hashString(purpose)) + golden*(index+1))
 }
 
-// hashString is FNV-1a: short strings, the same everywhere, no allocation.
+// hashString is FNV-1a, which suits short strings, is the same everywhere, and does not allocate.
 func hashString(s string) uint64 {
 	h := uint64(0xcbf29ce484222325)
 	for i := range len(s) {
@@ -49,8 +50,9 @@ func hashString(s string) uint64 {
 	return h
 }
 
-// below draws from [0, n). The bias is n/2^64, far below what any sample shows; in exchange every draw takes one
-// number from the stream, whatever the platform's word size, which rand.Rand.Int64N does not promise.
+// below draws from [0, n). The bias is n/2^64, too small to show in any sample. In exchange every
+// draw takes one number from the stream, whatever the platform's word size, which rand.Rand.Int64N
+// does not promise.
 func below(r *rand.Rand, n int64) int64 {
 	hi, _ := bits.Mul64(r.Uint64(), uint64(n))
 	return int64(hi)

@@ -4,7 +4,7 @@ import "testing"
 
 func TestRandIsRepeatable(t *testing.T) {
 	t.Parallel()
-	// The numbers are part of what a seed promises across versions and platforms.
+	// These numbers must not change between versions and platforms.
 	if got, want := Rand(1, "order", 2).Uint64(), uint64(0xcb607d499ac1eaae); got != want {
 		t.Errorf("first number of stream (1, order, 2) is %#x, want %#x", got, want)
 	}

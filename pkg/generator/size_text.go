@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxSizeText bounds what ParseSize looks at: no size needs more, and garbage stays cheap to refuse.
+// maxSizeText limits the input of ParseSize. No size needs more, and rejecting garbage stays cheap.
 const maxSizeText = 48
 
 var (
@@ -15,9 +15,9 @@ var (
 	binaryUnits  = []string{"KiB", "MiB", "GiB", "TiB"}
 )
 
-// ParseSize reads plain bytes ("4096", "4096B"), or a number with K/KB, M/MB, G/GB, T/TB (powers of 1000) or
-// KiB, MiB, GiB, TiB (powers of 1024), in upper or lower case. The number may have decimals with a unit
-// ("1.5MiB"); what is left of a byte is rounded to the nearest one.
+// ParseSize parses plain bytes ("4096", "4096B"), or a number with K/KB, M/MB, G/GB, T/TB (powers
+// of 1000) or KiB, MiB, GiB, TiB (powers of 1024), in upper or lower case. With a unit, the number
+// may have decimals ("1.5MiB"). The result is rounded to whole bytes.
 func ParseSize(text string) (int64, error) {
 	if len(text) > maxSizeText {
 		return 0, fmt.Errorf("size %q… is too long to be a number", text[:maxSizeText])
@@ -42,8 +42,8 @@ func ParseSize(text string) (int64, error) {
 	return bytes.Int64(), nil
 }
 
-// FormatSize writes n exactly, in the largest unit that leaves a whole number, binary units first: ParseSize reads
-// the same number back.
+// FormatSize formats n exactly, in the largest unit that gives an integer, binary units first.
+// ParseSize parses the result back to n.
 func FormatSize(n int64) string {
 	if text, ok := wholeUnits(n, 1024, binaryUnits); ok {
 		return text
@@ -97,8 +97,8 @@ func unitFactor(unit string) (int64, bool) {
 	return 0, false
 }
 
-// checkNumber admits digits with at most one point between them: big.Rat alone would also read fractions,
-// exponents, hexadecimal and underscores.
+// checkNumber accepts digits with at most one point between them, because big.Rat alone would also
+// accept fractions, exponents, hexadecimal and underscores.
 func checkNumber(number string, factor int64) error {
 	whole, decimals, point := strings.Cut(number, ".")
 	switch {

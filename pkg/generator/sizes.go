@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Sizes draws the sizes of objects. It holds no state: what Next returns follows from r alone.
+// Sizes draws the sizes of objects. It has no state: Next depends only on r.
 type Sizes interface {
 	Next(r *rand.Rand) int64
 	// Min and Max are the smallest and the largest size that Next can return.
@@ -18,7 +18,7 @@ type Sizes interface {
 	Max() int64
 	// Mean is the expected size, for estimates of how much a run will upload.
 	Mean() float64
-	// String is a specification that ParseSizes reads back, given the same randomize.
+	// String returns a specification that ParseSizes parses back, given the same randomize.
 	String() string
 }
 
@@ -37,7 +37,7 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 		return parseBuckets(spec)
 	case strings.Contains(spec, ","):
 		return parseRange(spec, randomize)
-	case strings.Contains(strings.TrimLeft(spec, " -"), "-"): // a sign alone is for ParseSize to refuse
+	case strings.Contains(strings.TrimLeft(spec, " -"), "-"): // ParseSize rejects a leading sign
 		return parseUniform(spec, randomize)
 	}
 	size, err := ParseSize(spec)
@@ -108,7 +108,7 @@ func parseUniform(spec string, randomize bool) (Sizes, error) {
 type uniformSizes struct{ min, max int64 }
 
 func (s uniformSizes) Next(r *rand.Rand) int64 {
-	n := uint64(s.max-s.min) + 1 // all sizes there are: one more than an int64 holds
+	n := uint64(s.max-s.min) + 1 // number of sizes, which may exceed the range of int64
 	hi, _ := bits.Mul64(r.Uint64(), n)
 	return s.min + int64(hi)
 }
@@ -160,7 +160,7 @@ func (b *bucketSizes) add(item string) error {
 	return nil
 }
 
-// last is the highest border and the total weight so far.
+// last returns the highest border and the total weight so far.
 func (b bucketSizes) last() (border, sum int64) {
 	if len(b.borders) == 0 {
 		return 0, 0
@@ -168,7 +168,7 @@ func (b bucketSizes) last() (border, sum int64) {
 	return b.borders[len(b.borders)-1], b.sums[len(b.sums)-1]
 }
 
-// bucket is the sizes of bucket i, lowest excluded, and its weight.
+// bucket returns the sizes of bucket i, excluding the lowest, and its weight.
 func (b bucketSizes) bucket(i int) (above, border, weight int64) {
 	if i == 0 {
 		return 0, b.borders[0], b.sums[0]

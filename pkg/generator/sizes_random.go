@@ -23,7 +23,7 @@ type logSizes struct {
 	doublings int64 // above the lowest part
 }
 
-// maxDoublings counts those above the lowest part.
+// maxDoublings is the number of doublings above the lowest part.
 const maxDoublings = 7
 
 // tilt is the share of draws that must pass the test for 1/x twice, which makes the density of all draws
@@ -62,8 +62,9 @@ func (s logSizes) Mean() float64 {
 	return sum / float64(s.doublings+1)
 }
 
-// drawTilted draws from (lo, hi], where hi is about 2·lo. Rejection needs integers only, so the result is the same
-// on every platform; floating-point logarithms are not. It takes 1.4 tries on average.
+// drawTilted draws from (lo, hi], where hi is about 2·lo. Rejection needs only integers, so the
+// result is the same on every platform, unlike floating-point logarithms. It takes 1.4 tries on
+// average.
 func drawTilted(r *rand.Rand, lo, hi int64) int64 {
 	for {
 		x := drawLog(r, lo, hi)
@@ -87,7 +88,8 @@ func meanTilted(lo, hi int64) float64 {
 	return meanOf(lo, hi, func(x float64) float64 { return (1-tilt)/x + tilt*float64(lo+1)/(x*x) })
 }
 
-// meanOf is the mean of the sizes in (lo, hi] by numeric integration: exact for few sizes, to six digits for many.
+// meanOf returns the mean of the sizes in (lo, hi] by numeric integration: exact for few sizes, to
+// six digits for many.
 func meanOf(lo, hi int64, density func(float64) float64) float64 {
 	steps := min(hi-lo, 4096)
 	width := float64(hi-lo) / float64(steps)
@@ -100,13 +102,13 @@ func meanOf(lo, hi int64, density func(float64) float64) float64 {
 	return moment / mass
 }
 
-// A rangeSizes is --obj.randsize with MIN,MAX: as many objects in each doubling from max down to min, however many
-// doublings that are; a doubling that min cuts gets its share. There is no uniform lowest part, because a user who
-// names a minimum has said how small objects get.
+// A rangeSizes is --obj.randsize with MIN,MAX: the same number of objects in each doubling from max
+// down to min, however many doublings there are. A doubling that min cuts gets its share. There is
+// no uniform lowest part, because a user who sets a minimum has chosen how small objects get.
 type rangeSizes struct{ min, max int64 }
 
-// Next draws a doubling and a size, again if the size is below min. The highest doubling is always entirely above
-// min, or else the only one, so at least every second draw is good.
+// Next draws a doubling and a size, and repeats if the size is below min. The highest doubling is
+// always entirely above min, or else the only one, so at least every second draw is valid.
 func (s rangeSizes) Next(r *rand.Rand) int64 {
 	if s.min > s.max>>1 {
 		return drawLog(r, s.min-1, s.max)

@@ -88,7 +88,7 @@ func TestParseSizesErrors(t *testing.T) {
 	}
 }
 
-// The formula, not a sample: from 32 KiB up the factor holds to the six digits that are documented.
+// By the formula, not by a sample: from 32 KiB up the factor has the six documented digits.
 func TestRandSizeMeanExact(t *testing.T) {
 	t.Parallel()
 	for _, maximum := range []int64{1 << 20, 10 << 20, 1e8, 5 << 40} {
@@ -206,7 +206,7 @@ func BenchmarkRandSize(b *testing.B) {
 	}
 }
 
-// Every size is there, as often as any other, and none beyond the bounds.
+// Every size occurs, as often as any other, and none is out of bounds.
 func TestUniformSizes(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 18

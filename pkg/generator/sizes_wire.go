@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// SizesText is Sizes that can be read from text, as the MarshalText of all
-// Sizes writes it.
+// SizesText contains Sizes that can be decoded from text, as MarshalText of all Sizes encodes it.
 type SizesText struct{ Sizes }
 
-// random marks the text of sizes that ParseSizes reads with randomize.
+// random marks the text of sizes that ParseSizes parses with randomize.
 const random = "random "
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText encodes sizes for UnmarshalText.
 func (s fixedSize) MarshalText() ([]byte, error)   { return []byte(s.String()), nil }
 func (s logSizes) MarshalText() ([]byte, error)    { return []byte(random + s.String()), nil }
 func (s rangeSizes) MarshalText() ([]byte, error)  { return []byte(random + s.String()), nil }
 func (b bucketSizes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// MarshalText writes the sizes that were read.
+// MarshalText encodes the sizes.
 func (s *SizesText) MarshalText() ([]byte, error) {
 	m, ok := s.Sizes.(interface{ MarshalText() ([]byte, error) })
 	if !ok {
@@ -27,7 +26,7 @@ func (s *SizesText) MarshalText() ([]byte, error) {
 	return m.MarshalText()
 }
 
-// UnmarshalText reads sizes.
+// UnmarshalText decodes sizes.
 func (s *SizesText) UnmarshalText(text []byte) (err error) {
 	spec, randomize := strings.CutPrefix(string(text), random)
 	s.Sizes, err = ParseSizes(spec, randomize)

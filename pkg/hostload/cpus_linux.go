@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedCPUs are the CPUs that the process may run on, a bit for each; nil
-// where not known.
+// allowedCPUs returns the CPUs that the process may run on, one bit for each, or nil if unknown.
 func allowedCPUs() *big.Int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -26,8 +25,8 @@ func allowedCPUs() *big.Int {
 	return cpus
 }
 
-// cpuTimes is how long the CPUs have been idle so far, and the time of all of
-// them, in the unit of the kernel. root is "/", but for tests.
+// cpuTimes returns how long the CPUs have been idle so far, and the total time of all of them, in
+// the unit of the kernel. root is "/", except in tests.
 func cpuTimes(root string, cpus *big.Int) (idle, all float64) {
 	if cpus == nil {
 		return 0, 0

@@ -31,7 +31,7 @@ func TestCPUTimes(t *testing.T) {
 		idle, all float64
 	}{
 		"one":          {root, big.NewInt(1), 300, 500},
-		"two":          {root, big.NewInt(1<<10 | 1), 500, 1200}, // guests' time is in user time already
+		"two":          {root, big.NewInt(1<<10 | 1), 500, 1200}, // the time of guests is already in user time
 		"another":      {root, big.NewInt(1 << 4), 0, 0},
 		"not known":    {root, nil, 0, 0},
 		"no such file": {t.TempDir(), big.NewInt(1), 0, 0},
@@ -53,7 +53,7 @@ func TestAllowedCPUs(t *testing.T) {
 	}
 }
 
-// A thread that has ended takes nothing away from what the others have waited.
+// The end of a thread does not reduce the waits of the others.
 func TestWaitOfEndedThread(t *testing.T) {
 	t.Parallel()
 	m := Meter{waits: map[string]time.Duration{"/proc/self/task/0": time.Hour}}

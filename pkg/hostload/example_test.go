@@ -6,7 +6,7 @@ import (
 	"warp/pkg/hostload"
 )
 
-// A run whose log could not be written fast enough.
+// The log of this run could not be written fast enough.
 func ExampleLimits() {
 	load := &hostload.Load{WallSeconds: 60, LagMaxS: 4.5}
 	for _, note := range hostload.Limits(load, 1000, false) {

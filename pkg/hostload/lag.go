@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Lag notes how late the requests of an open loop went off although a worker
-// waited for each of them. Such delays are the client's own.
+// A Lag records how late the requests of an open loop were sent although a worker waited for each
+// of them. Such delays are the client's own.
 type Lag struct {
 	counts [lagBuckets]uint64
 	n      uint64
@@ -15,10 +15,10 @@ type Lag struct {
 const (
 	lagSteps   = 8             // per doubling, so a percentile is at most 9 % too high
 	lagBuckets = 30 * lagSteps // from 1 µs to 18 minutes
-	minLags    = 100           // a 99th percentile of fewer is their maximum
+	minLags    = 100           // with fewer, the 99th percentile is the maximum
 )
 
-// Add notes one request.
+// Add records one request.
 func (l *Lag) Add(d time.Duration) {
 	at := 0
 	if us := float64(d) / float64(time.Microsecond); us > 1 {
@@ -28,8 +28,8 @@ func (l *Lag) Add(d time.Duration) {
 	l.n++
 }
 
-// P99 is the 99th percentile in seconds, rounded up to the next step; 0 where
-// there are too few requests for one.
+// P99 returns the 99th percentile in seconds, rounded up to the next step, or 0 if there are too
+// few requests.
 func (l *Lag) P99() float64 {
 	if l.n < minLags {
 		return 0

@@ -14,14 +14,14 @@ import (
 // A link is a network interface that leads to the store.
 type link struct {
 	name   string
-	speed  float64 // bytes/s in each direction; 0 = not known
-	rx, tx float64 // bytes when measuring began
+	speed  float64 // bytes/s in each direction; 0 = unknown
+	rx, tx float64 // bytes at the start
 }
 
 const interfaces = "/sys/class/net"
 
-// linksTo finds the interfaces by which the endpoints are reached. Loopback
-// has no speed to be near to, and is left out.
+// linksTo returns the interfaces through which the endpoints are reached. It omits loopback, which
+// has no speed.
 func linksTo(ctx context.Context, endpoints []string) (links []link) {
 	ctx, cancel := context.WithTimeout(ctx, linkPatience)
 	defer cancel()
@@ -34,23 +34,22 @@ func linksTo(ctx context.Context, endpoints []string) (links []link) {
 		seen[name] = true
 		l := link{name: name, speed: readNumber(name, "speed") * 1e6 / 8}
 		if l.speed <= 0 {
-			continue // virtual interfaces do not tell
+			continue // virtual interfaces do not report it
 		}
 		links = append(links, l)
 	}
 	return links
 }
 
-// linkPatience bounds how long slow name servers may hold up a run for what is
-// only its verdict on itself.
+// linkPatience limits how long slow name servers may delay a run, because only the verdict on the
+// client needs them.
 const linkPatience = 2 * time.Second
 
 func (l *link) begin() {
 	l.rx, l.tx = readNumber(l.name, "statistics/rx_bytes"), readNumber(l.name, "statistics/tx_bytes")
 }
 
-// interfaceTo asks the routing table; connecting a datagram socket sends
-// nothing.
+// interfaceTo asks the routing table. Connecting a datagram socket sends nothing.
 func interfaceTo(ctx context.Context, endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -97,7 +96,7 @@ func readNumber(name, file string) float64 {
 	return n
 }
 
-// share is how much of the link's speed was used in the busier direction.
+// share returns how much of the link's speed was used in the busier direction.
 func (l link) share(seconds float64) float64 {
 	rx := readNumber(l.name, "statistics/rx_bytes") - l.rx
 	tx := readNumber(l.name, "statistics/tx_bytes") - l.tx

@@ -4,7 +4,7 @@ package hostload
 
 import "context"
 
-// A link would be a network interface; its speed is known on Linux only.
+// A link is unused, because the speed of an interface is known only on Linux.
 type link struct{ name string }
 
 func linksTo(context.Context, []string) []link { return nil }

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// machineID tells this machine from others, and nothing else about it; "" where
-// not known, as anywhere but on Linux. It is a hash of the kernel's boot id, which
-// containers of one machine share and virtual machines do not. root is "/", but
-// for tests.
+// machineID identifies this machine and says nothing else about it. It is "" if unknown, as on
+// systems other than Linux. It is a hash of the kernel's boot id, which containers of one machine
+// share and virtual machines do not. root is "/", except in tests.
 func machineID(root string) string {
 	id, err := os.ReadFile(filepath.Join(root, "proc/sys/kernel/random/boot_id"))
 	if err != nil || strings.TrimSpace(string(id)) == "" {

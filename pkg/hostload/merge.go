@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Merge puts the loads of several clients together, of which some may be nil.
-// The cores of a machine count once, however many clients ran there. Merge also
-// says, a line each, where the clients of a machine were the limit together.
+// Merge merges the loads of several clients, some of which may be nil. The cores of a machine count
+// once, however many clients ran there. Merge also returns one note for each machine on which the
+// clients were the limit together.
 func Merge(loads []*Load) (sum *Load, notes []string) {
 	for _, m := range byMachine(loads) {
 		l, n := mergeMachine(m)
@@ -18,7 +18,7 @@ func Merge(loads []*Load) (sum *Load, notes []string) {
 	return sum, notes
 }
 
-// byMachine groups loads. One whose machine is not known has a group of its own.
+// byMachine groups loads. A load of an unknown machine has a separate group.
 func byMachine(loads []*Load) (machines [][]*Load) {
 	places := map[string]int{}
 	for _, l := range loads {
@@ -38,8 +38,8 @@ func byMachine(loads []*Load) (machines [][]*Load) {
 	return machines
 }
 
-// mergeMachine merges the loads of one machine. Runs one after the other take
-// longer and use the same cores again.
+// mergeMachine merges the loads of one machine. Consecutive runs take longer and use the same cores
+// again.
 func mergeMachine(loads []*Load) (sum *Load, notes []string) {
 	loads = slices.Clone(loads)
 	slices.SortStableFunc(loads, func(a, b *Load) int { return a.Start.Compare(b.Start) })
@@ -61,9 +61,8 @@ func mergeMachine(loads []*Load) (sum *Load, notes []string) {
 	return sum, notes
 }
 
-// overlapping says how many of the loads, which are sorted, ran at the same time
-// as the first one or as each other, and how long it took from the begin of the
-// first to the end of the last.
+// overlapping returns how many of the sorted loads ran at the same time as the first one or as each
+// other, and the time from the begin of the first to the end of the last.
 func overlapping(loads []*Load) (n int, wall float64) {
 	for ; n < len(loads); n++ {
 		start := loads[n].Start.Sub(loads[0].Start).Seconds()
@@ -93,7 +92,7 @@ func mergeOverlapping(loads []*Load, wall float64) (sum *Load) {
 	return sum
 }
 
-// count is the number of CPUs.
+// count returns the number of CPUs.
 func count(cpus *big.Int) (n int) {
 	for _, word := range cpus.Bits() {
 		n += bits.OnesCount(uint(word))
@@ -101,8 +100,8 @@ func count(cpus *big.Int) (n int) {
 	return n
 }
 
-// add adds up what two clients have and used. Limits of a single client, and the
-// time, are taken from the client that was worst off. The first may be nil.
+// add adds what two clients have and have used. The time, and figures that limit a single client,
+// are those of the client with the worst value. The first may be nil.
 func add(a, b *Load) *Load {
 	if a == nil {
 		sum := *b

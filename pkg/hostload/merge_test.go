@@ -12,7 +12,7 @@ import (
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	// A client that used cpu seconds of two cores for ten seconds.
+	// on returns the load of a client that used cpu seconds of two cores for ten seconds.
 	on := func(machine string, at time.Duration, cpu float64, change ...func(*Load)) *Load {
 		l := &Load{Machine: machine, Start: noon.Add(at), CPUs: "3", Cores: 2, WallSeconds: 10, CPUSeconds: cpu}
 		for _, c := range change {

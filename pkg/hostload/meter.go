@@ -1,5 +1,5 @@
-// Package hostload measures what a run costs the machine that makes it, and
-// says where that machine, and not the store, was the limit.
+// Package hostload measures the cost of a run for the client's machine, and reports when that
+// machine, rather than the store, was the limit.
 package hostload
 
 import (
@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// A Meter measures what a run costs the client itself, from Start to Stop.
+// A Meter measures the cost of a run for the client from Start to Stop.
 type Meter struct {
-	Lag Lag // of open loops; whoever paces adds to it, one at a time
+	Lag Lag // of open loops; one goroutine at a time adds to it
 
-	connections func() int64 // opened so far
+	connections func() int64 // number opened so far
 	links       []link
 
-	// At the start:
+	// Values at the start:
 	start     time.Time
 	cpu       time.Duration
-	waits     map[string]time.Duration // of threads
+	waits     map[string]time.Duration // by thread
 	idle, all float64                  // see cpuTimes
 	opened    int64
 	runtime   runtimeState
 }
 
-// NewMeter returns a meter for a run against the endpoints, of which
-// connections counts the connections opened so far.
+// NewMeter returns a meter for a run against the endpoints. connections returns the number of
+// connections opened so far.
 func NewMeter(ctx context.Context, endpoints []string, connections func() int64) *Meter {
 	return &Meter{connections: connections, links: linksTo(ctx, endpoints)}
 }
 
-// Start begins to measure.
+// Start starts measuring.
 func (m *Meter) Start() {
 	for i := range m.links {
 		m.links[i].begin()
@@ -72,7 +72,7 @@ func (m *Meter) Stop() *Load {
 	return l
 }
 
-// waited is how long threads have been ready to run without getting a core.
+// waited returns how long threads were ready to run but had no core.
 func (m *Meter) waited() (sum time.Duration) {
 	for thread, wait := range threadWaits() {
 		sum += max(0, wait-m.waits[thread])
@@ -80,8 +80,7 @@ func (m *Meter) waited() (sum time.Duration) {
 	return sum
 }
 
-// idleShare is the share of the time in which the CPUs that warp may use had
-// nothing to do, be it for warp or for others.
+// idleShare returns the share of the time in which the CPUs that warp may use were idle.
 func (m *Meter) idleShare() float64 {
 	idle, all := cpuTimes("/", allowedCPUs())
 	if idle, all = idle-m.idle, all-m.all; all <= 0 {
@@ -90,8 +89,8 @@ func (m *Meter) idleShare() float64 {
 	return min(max(0, idle/all), 1)
 }
 
-// cores is how many cores' time warp may use: those that it may run on, those
-// that it runs on, or what its control group grants, whichever is least.
+// cores returns the number of cores that warp may use: those it may run on, GOMAXPROCS, or the
+// quota of its control group, whichever is the smallest.
 func cores() float64 {
 	n := float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	if quota := cpuQuota("/"); quota > 0 {
@@ -100,7 +99,7 @@ func cores() float64 {
 	return n
 }
 
-// runtimeState is what Go's scheduler and collector have cost so far.
+// runtimeState contains the cost of Go's scheduler and garbage collector so far.
 type runtimeState struct {
 	pauses time.Duration
 	waits  histogram
@@ -114,8 +113,7 @@ func readRuntime() runtimeState {
 	return runtimeState{gc.PauseTotal, histogramOf(samples[0])}
 }
 
-// A histogram is one of the runtime's, copied: counts[i] is between borders i
-// and i+1.
+// A histogram is a copy of one of the runtime's: counts[i] is between borders i and i+1.
 type histogram struct {
 	counts  []uint64
 	borders []float64
@@ -123,7 +121,7 @@ type histogram struct {
 
 func histogramOf(s metrics.Sample) histogram {
 	if s.Value.Kind() != metrics.KindFloat64Histogram {
-		return histogram{} // a runtime that does not have it
+		return histogram{} // the runtime does not have it
 	}
 	h := s.Value.Float64Histogram()
 	return histogram{append([]uint64(nil), h.Counts...), h.Buckets}
@@ -140,7 +138,7 @@ func (h histogram) since(before histogram) histogram {
 	return d
 }
 
-// upper is the finite upper border of bucket i.
+// upper returns the finite upper border of bucket i.
 func (h histogram) upper(i int) float64 {
 	if u := h.borders[i+1]; !math.IsInf(u, 0) {
 		return u

@@ -2,5 +2,5 @@
 
 package hostload
 
-// OpenFiles is how many files this process may have open; 0 = unknown.
+// OpenFiles returns how many files this process may have open; 0 = unknown.
 func OpenFiles() uint64 { return 0 }

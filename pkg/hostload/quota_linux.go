@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// cpuQuota is how many cores' time the control groups of the process leave it; 0 = no limit. GOMAXPROCS knows
-// quotas too, but rounds them up, to two at least. root is "/", but for tests.
+// cpuQuota returns the number of cores that the control groups allow the process to use; 0 = no
+// limit. GOMAXPROCS also follows quotas, but rounds them up, to at least two. root is "/", except
+// in tests.
 func cpuQuota(root string) (least float64) {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
@@ -25,8 +26,8 @@ func cpuQuota(root string) (least float64) {
 		if len(fields) < 3 {
 			continue
 		}
-		// A container sees its own group as the topmost folder, whatever its path is called outside. A group is
-		// bound by those above it, too.
+		// A container sees its own group as the root directory, whatever its path is outside. The
+		// limits of parent groups apply too.
 		for at := path.Clean("/" + fields[2]); ; at = path.Dir(at) {
 			switch {
 			case fields[0] == "0":
@@ -53,7 +54,7 @@ func hasController(list, name string) bool {
 	return false
 }
 
-// quotaV2 reads "QUOTA PERIOD" or "max PERIOD".
+// quotaV2 parses "QUOTA PERIOD" or "max PERIOD".
 func quotaV2(folder string) float64 {
 	data, _ := os.ReadFile(filepath.Join(folder, "cpu.max"))
 	fields := strings.Fields(string(data))
@@ -63,14 +64,14 @@ func quotaV2(folder string) float64 {
 	return ratio(fields[0], fields[1])
 }
 
-// quotaV1 reads two files, of which the first says -1 where there is no limit.
+// quotaV1 reads two files. The first contains -1 if there is no limit.
 func quotaV1(folder string) float64 {
 	quota, _ := os.ReadFile(filepath.Join(folder, "cpu.cfs_quota_us"))
 	period, _ := os.ReadFile(filepath.Join(folder, "cpu.cfs_period_us"))
 	return ratio(strings.TrimSpace(string(quota)), strings.TrimSpace(string(period)))
 }
 
-// ratio is a/b where both are positive numbers, and otherwise 0.
+// ratio returns a/b if both are positive numbers, and otherwise 0.
 func ratio(a, b string) float64 {
 	x, errA := strconv.ParseFloat(a, 64)
 	y, errB := strconv.ParseFloat(b, 64)

@@ -2,4 +2,4 @@
 
 package hostload
 
-func cpuQuota(string) float64 { return 0 } // there is none
+func cpuQuota(string) float64 { return 0 } // no limit

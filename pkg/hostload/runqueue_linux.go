@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// threadWaits is how long each thread of the process has been ready to run
-// without getting a core so far, by its directory. The figures of ended threads
-// are gone, but Go ends only threads that a goroutine was locked to.
+// threadWaits returns how long each thread of the process has been ready to run without getting a
+// core so far, by its directory. Ended threads are missing, but Go ends only threads that a
+// goroutine was locked to.
 func threadWaits() map[string]time.Duration {
 	threads, err := filepath.Glob("/proc/self/task/*")
 	if err != nil {
@@ -20,7 +20,7 @@ func threadWaits() map[string]time.Duration {
 	for _, thread := range threads {
 		data, err := os.ReadFile(filepath.Join(thread, "schedstat"))
 		if err != nil {
-			continue // that thread has just ended
+			continue // the thread has just ended
 		}
 		if fields := bytes.Fields(data); len(fields) >= 2 { // on a core, waiting for one, turns
 			if ns, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cpuTime is the user and system time of the process so far.
+// cpuTime returns the user and system time of the process so far.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -20,7 +20,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// maxRSS is the process's largest resident set so far, in bytes.
+// maxRSS returns the largest resident set of the process so far, in bytes.
 func maxRSS() int64 {
 	if n := highWater(); n > 0 {
 		return n
@@ -29,14 +29,14 @@ func maxRSS() int64 {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
 	}
-	if runtime.GOOS == "darwin" { // which counts bytes, where others count KiB
+	if runtime.GOOS == "darwin" { // in bytes; other systems count KiB
 		return int64(u.Maxrss)
 	}
 	return int64(u.Maxrss) << 10
 }
 
-// highWater is what Linux says of the memory that is the process's own. Its
-// getrusage also remembers the process that started this one.
+// highWater returns the peak memory that Linux attributes to this process alone. Its getrusage also
+// includes the process that started this one.
 func highWater() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

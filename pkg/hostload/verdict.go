@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// Past one of these a run's numbers are the client's and no longer the store's.
+// Beyond one of these limits, a run measures the client and not the store.
 const (
-	cpuLimit        = 0.85  // of the cores that warp may use
-	demandLimit     = 0.85  // of them, used and waited for together
-	minUsed         = 0.30  // of them, for the demand to matter
-	waitLimit       = 2.0   // times as long as threads run, they wait for a core; warp alone on its cores comes to 0.2 to 0.8
-	idleLimit       = 0.25  // of the time: where the cores are idle for longer, threads wait for these to wake up, or for each other
-	linkLimit       = 0.90  // of the speed of a network interface
-	pauseLimit      = 0.05  // of the time, in the collector's pauses
-	schedLimit      = 0.01  // s that 1 % of the goroutines that could run waited
-	pacingLimit     = 0.002 // s that 1 % of the requests of an open loop were sent late; a busy neighbour's turn on a core is longer
-	lagLimit        = 1.0   // s that the recorder was behind
+	cpuLimit        = 0.85  // share of the cores that warp may use
+	demandLimit     = 0.85  // share of them, used and waited for together
+	minUsed         = 0.30  // min share of them used for the demand to matter
+	waitLimit       = 2.0   // ratio of the time that threads wait for a core to the time they run; warp alone on its cores has 0.2 to 0.8
+	idleLimit       = 0.25  // share of the time: if the cores are idle for longer, threads wait for them to wake up, or for each other
+	linkLimit       = 0.90  // share of the speed of a network interface
+	pauseLimit      = 0.05  // share of the time in the garbage collector's pauses
+	schedLimit      = 0.01  // s that 1 % of the runnable goroutines waited
+	pacingLimit     = 0.002 // s of delay of 1 % of the requests of an open loop; a busy neighbour's time slice on a core is longer
+	lagLimit        = 1.0   // s of delay of the recorder
 	connectionLimit = 0.10  // connections per request
-	// A run that is too short says nothing about its limits.
+	// A shorter run says nothing about its limits.
 	shortestJudged = 0.5 // s
-	fewConnections = 200 // are never too many
+	fewConnections = 200 // never too many
 )
 
-// clientsNumbers begins a note where the client was the limit.
+// clientsNumbers begins a note that the client was the limit.
 const clientsNumbers = "these numbers are the client's, not the store's: "
 
 // IsLimit reports whether a note says that the client was the limit.
 func IsLimit(note string) bool { return strings.Contains(note, clientsNumbers) }
 
-// Limits says, a line each, in what way the client was the limit of the run;
-// nothing where it was not. Where nothing bounds how many requests there are at a
-// time, warp itself opens a connection for each, which is no fault of the store.
+// Limits returns one line for each way in which the client was the limit of the run. If the number
+// of concurrent requests is unlimited, warp opens a connection for each, which is not the store's
+// fault.
 func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	if l.WallSeconds < shortestJudged {
 		return nil
@@ -65,8 +65,8 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	return notes
 }
 
-// cpuVerdict says in what way the cores were too few; nothing where they were
-// not. It goes on a sentence about who used them.
+// cpuVerdict returns the way in which there were too few cores, or "". It continues a sentence
+// about who used them.
 func cpuVerdict(l *Load) string {
 	if l.WallSeconds < shortestJudged {
 		return ""
@@ -86,8 +86,8 @@ func cpuVerdict(l *Load) string {
 
 var figure = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
-// JoinNotes keeps the worst of the notes of several clients that differ only in
-// their figures, the last one of which says how bad it is. Other notes stay.
+// JoinNotes merges notes of several clients that differ only in their figures, and keeps the worst,
+// by the last figure. Other notes stay.
 func JoinNotes(notes []string) (joined []string) {
 	type group struct {
 		at, clients int

@@ -56,7 +56,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 	}
 }
 
-// Where nothing bounds the requests at a time, it is warp that opens connections.
+// If the number of concurrent requests is unlimited, warp itself opens the connections.
 func TestLimitsOfUnbounded(t *testing.T) {
 	t.Parallel()
 	many := Load{WallSeconds: 10, Cores: 4, Connections: 528}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// answer corrects the headers of what gofakes3 answers, at the moment when they are sent.
+// answer corrects the headers of gofakes3's answers at the moment they are sent.
 type answer struct {
 	http.ResponseWriter
 	sent bool
@@ -39,8 +39,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.ResponseWriter.Write(p)
 }
 
-// writeError answers with an S3 error. The body of the request is read first, because a client that is still
-// sending when the connection closes sees a broken connection instead of the reason.
+// writeError answers with an S3 error. It first reads the body of the request, because a client
+// that is still sending when the connection closes sees a broken connection instead of the reason.
 func writeError(w http.ResponseWriter, r *http.Request, status int, code, message string) {
 	io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/xml")

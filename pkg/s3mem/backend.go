@@ -11,9 +11,9 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// backend is the storage below gofakes3. gofakes3 brings one of its own, which was rejected: it joins
-// multipart uploads outside of any limit, keeps the headers of each request with the object, hashes every
-// upload twice under one lock, and pages delimited listings wrongly.
+// backend is the storage below gofakes3. gofakes3's own was rejected: it joins multipart uploads
+// outside of any limit, keeps the headers of each request with the object, hashes every upload
+// twice under one lock, and pages delimited listings incorrectly.
 type backend struct {
 	mem     *memory
 	mu      sync.RWMutex
@@ -136,7 +136,7 @@ func (b *backend) PutObject(bucketName, key string, meta map[string]string, inpu
 	return res, b.store(bk, o, conditions)
 }
 
-// store puts a finished object into its bucket, if it may.
+// store puts a finished object into its bucket, if the precondition allows it.
 func (b *backend) store(bk *bucket, o *object, conditions *gofakes3.PutConditions) error {
 	bk.mu.Lock()
 	defer bk.mu.Unlock()
@@ -182,13 +182,13 @@ func (b *backend) DeleteMulti(bucketName string, keys ...string) (res gofakes3.M
 	return res, nil
 }
 
-// CopyObject is refused before it gets here.
+// CopyObject is rejected before it gets here.
 func (b *backend) CopyObject(_, _, _, _ string, _ map[string]string) (res gofakes3.CopyObjectResult, err error) {
 	return res, gofakes3.ErrNotImplemented
 }
 
-// The store has no versions. It says so itself, because a gofakes3 without versions deletes the object when it
-// is asked to delete one version of it.
+// The store has no versions. It returns this error itself, because gofakes3 without versions would
+// delete the object instead of one version of it.
 
 func (b *backend) VersioningConfiguration(string) (v gofakes3.VersioningConfiguration, err error) {
 	return v, nil

@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-// rawClient does one request after another on one connection, at about what a socket costs.
+// rawClient sends one request after another on one connection, at little more than the cost of the
+// socket.
 type rawClient struct {
 	conn net.Conn
 	br   *bufio.Reader
@@ -34,7 +35,7 @@ func dial(b testing.TB, addr string) *rawClient {
 	return &rawClient{conn: c, br: bufio.NewReaderSize(c, 64<<10)}
 }
 
-// do returns the status of the answer, whose body it drops.
+// do returns the status of the answer and drops its body.
 func (c *rawClient) do(method, target string, body []byte) (status int, err error) {
 	c.buf = fmt.Appendf(c.buf[:0], "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nContent-Type: application/octet-stream\r\n\r\n",
 		method, target, len(body))
@@ -114,8 +115,8 @@ func BenchmarkStores(b *testing.B) {
 	}
 }
 
-// The limit is about the process: full of small or of large objects, and overwritten for a while, the
-// resident memory stays near it.
+// The limit applies to the process: full of small or large objects, and overwritten for a while,
+// its resident memory stays near the limit.
 func TestMeasuredResidentMemory(t *testing.T) {
 	limit := int64(128 << 20)
 	if s := os.Getenv("WARP_TEST_LIMIT_MIB"); s != "" {
@@ -152,7 +153,7 @@ func TestMeasuredResidentMemory(t *testing.T) {
 				}
 			}
 			full := resident(t)
-			c.do(http.MethodDelete, key(0), nil) // overwriting takes room for one more
+			c.do(http.MethodDelete, key(0), nil) // overwriting needs room for one more
 			for i := range min(n, 20_000) {
 				c.do(http.MethodPut, key(1+i%(n-1)), body)
 			}

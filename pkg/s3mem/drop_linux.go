@@ -40,7 +40,8 @@ func (d *truncater) drop(n int64) error {
 	return d.err
 }
 
-// receive asks the kernel to truncate what it would have copied. It returns false to wait for more.
+// receive makes the kernel discard the data instead of copying it. It returns false to wait for
+// more.
 func (d *truncater) receive(fd uintptr) bool {
 	n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(d.left), syscall.MSG_TRUNC, 0, 0)
 	switch {

@@ -1,5 +1,5 @@
-// Package s3mem holds the two stores that live in the process: Embedded, behind --host=embedded, to try warp
-// without a store, and Null, which remembers nothing and so measures warp itself.
+// Package s3mem contains two stores that run in the process: Embedded, behind --host=embedded, to
+// try warp without a store, and Null, which stores nothing and so measures warp itself.
 package s3mem
 
 import (
@@ -16,15 +16,15 @@ import (
 
 // EmbeddedOptions configure an embedded store.
 type EmbeddedOptions struct {
-	// MemoryLimit is how many bytes the store may hold, its bookkeeping included; 0 means 1 GiB. The process
-	// stays below about 1.3 times that.
+	// MemoryLimit is the max memory of the store in bytes, including its bookkeeping; 0 means 1
+	// GiB. The process stays below about 1.3 times that.
 	MemoryLimit int64
-	// OnFull is called once, on a goroutine of its own, when an upload is refused because of the limit.
+	// OnFull is called once, in its own goroutine, when an upload is rejected because of the limit.
 	OnFull func(error)
 }
 
-// Embedded is an S3 store in memory on loopback. It takes any credentials, and answers 501 to whatever it
-// cannot do.
+// Embedded is an S3 store in memory on loopback. It accepts any credentials, and answers 501 to
+// requests that it does not support.
 type Embedded struct {
 	listener net.Listener
 	server   *http.Server
@@ -35,7 +35,7 @@ type Embedded struct {
 	restore  func()
 }
 
-// Start serves an embedded store on a free port of loopback.
+// Start starts an embedded store on a free port of loopback.
 func Start(o EmbeddedOptions) (*Embedded, error) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit = 1 << 30
@@ -53,8 +53,8 @@ func Start(o EmbeddedOptions) (*Embedded, error) {
 	return e, nil
 }
 
-// limitHeap keeps the collector from letting the heap grow to twice what the store holds, which is what it
-// does by default. A limit that the user has set is left alone.
+// limitHeap keeps the garbage collector from letting the heap grow to twice the size of the store,
+// which is its default. It does not change a limit that the user has set.
 func limitHeap(store int64) (restore func()) {
 	before := debug.SetMemoryLimit(-1)
 	if before != math.MaxInt64 {
@@ -64,22 +64,23 @@ func limitHeap(store int64) (restore func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// Addr is the host:port to talk to.
+// Addr returns the host:port to connect to.
 func (e *Embedded) Addr() string { return e.listener.Addr().String() }
 
-// Close ends the store with all its connections.
+// Close stops the store and closes all its connections.
 func (e *Embedded) Close() error {
 	defer e.restore()
 	err := e.server.Close()
 	if served := <-e.done; !errors.Is(served, http.ErrServerClosed) {
 		return errors.Join(err, served)
 	}
-	e.done <- http.ErrServerClosed // a second Close finds the same end
+	e.done <- http.ErrServerClosed // for a second Close
 	return err
 }
 
-// ServeHTTP stands before gofakes3: it refuses what cannot be done, keeps the memory limit, and undoes the
-// framing of streamed uploads, which gofakes3 knows for one of its three forms only and for parts not at all.
+// ServeHTTP handles requests before gofakes3: it rejects unsupported ones, enforces the memory
+// limit, and removes the framing of streamed uploads. gofakes3 supports only one of its three
+// forms, and none for parts.
 func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if what := unsupported(r); what != "" {
 		writeError(w, r, http.StatusNotImplemented, "NotImplemented", "The embedded store does not support "+what+".")
@@ -109,15 +110,15 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.finish()
 }
 
-// matches looks at If-Match, which gofakes3 ignores on downloads.
+// matches checks If-Match, which gofakes3 ignores on downloads.
 func (e *Embedded) matches(r *http.Request, etag string) bool {
 	bucket, key := split(r)
 	o, err := e.backend.lookup(bucket, key)
-	// A missing object is for gofakes3 to report.
+	// gofakes3 reports a missing object.
 	return err != nil || etag == "*" || strings.Trim(o.etag(), `"`) == strings.Trim(etag, `"`)
 }
 
-// split takes a path-style request apart.
+// split splits a path-style request into bucket and key.
 func split(r *http.Request) (bucket, key string) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	return bucket, key

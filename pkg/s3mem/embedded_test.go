@@ -81,7 +81,7 @@ func payload(n int) []byte {
 
 func md5Hex(b []byte) string { s := md5.Sum(b); return hex.EncodeToString(s[:]) }
 
-// All the ways in which minio-go frames an upload store the payload and give its ETag.
+// All forms in which minio-go frames an upload store the payload and return its ETag.
 func TestUploadForms(t *testing.T) {
 	_, c := start(t, EmbeddedOptions{})
 	for name, o := range map[string]minio.PutObjectOptions{
@@ -252,8 +252,8 @@ func TestMultipart(t *testing.T) {
 	}
 }
 
-// An upload beyond the limit is refused with the reason, the callback comes once, and what is deleted or
-// overwritten makes room.
+// An upload beyond the limit is rejected with the reason, the callback is called once, and deleting
+// or overwriting objects makes room.
 func TestMemoryLimit(t *testing.T) {
 	calls := make(chan error, 10)
 	e, c := start(t, EmbeddedOptions{MemoryLimit: 4 << 20, OnFull: func(err error) { calls <- err }})
@@ -381,8 +381,8 @@ func TestConditionalPut(t *testing.T) {
 	}
 }
 
-// Sixteen clients write, read, list and delete at once. Each key's payload tells its generation, so that a
-// torn read would show.
+// Sixteen clients write, read, list and delete concurrently. Each key's payload contains its
+// generation, so that a torn read would be noticed.
 func TestConcurrency(t *testing.T) {
 	e, c := start(t, EmbeddedOptions{})
 	var wg sync.WaitGroup

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// chunkSize bounds what an insertion has to move.
+// chunkSize limits how much an insertion moves.
 const chunkSize = 512
 
-// index keeps objects sorted by key, in chunks: a tree of two levels. It serves look-ups and listings alike
-// and costs little more than a pointer per object, where a map beside a skip list would cost more than a
-// small object itself.
+// index keeps objects sorted by key, in chunks: a tree of two levels. It serves both look-ups and
+// listings at the cost of little more than a pointer per object. A map and a skip list would cost
+// more than a small object.
 type index struct {
 	chunks [][]*object // none is empty
 	n      int
 }
 
-// seek returns the place of the first key that is not below key.
+// seek returns the position of the first key that is not below key.
 func (x *index) seek(key string) cursor {
 	i := max(sort.Search(len(x.chunks), func(i int) bool { return x.chunks[i][0].key > key })-1, 0)
 	if i == len(x.chunks) {
@@ -51,7 +51,7 @@ func (x *index) set(o *object) (old *object) {
 	}
 	x.n++
 	if len(chunk) == chunkSize {
-		// Keys that arrive in order would leave every chunk half empty if it were cut in the middle.
+		// If keys arrive in order, splitting in the middle would leave every chunk half empty.
 		cut := chunkSize / 2
 		if j == chunkSize {
 			cut = chunkSize - 1
@@ -68,7 +68,7 @@ func (x *index) set(o *object) (old *object) {
 	return nil
 }
 
-// remove takes an object out and returns it; nil if there is none.
+// remove removes an object and returns it, or nil if there is none.
 func (x *index) remove(key string) *object {
 	c := x.seek(key)
 	o := c.object()
@@ -83,7 +83,7 @@ func (x *index) remove(key string) *object {
 	return o
 }
 
-// A cursor is a place in an index that does not change meanwhile.
+// A cursor is a position in an index that does not change meanwhile.
 type cursor struct {
 	x    *index
 	i, j int
@@ -95,7 +95,7 @@ func (c *cursor) settle() {
 	}
 }
 
-// object returns what the cursor is at; nil at the end.
+// object returns the object at the cursor, or nil at the end.
 func (c cursor) object() *object {
 	if c.i >= len(c.x.chunks) {
 		return nil

@@ -56,7 +56,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Every page size gives the listing that a straightforward one gives, with and without delimiter and prefix.
+// Every page size gives the same listing as a simple implementation, with and without delimiter and
+// prefix.
 func TestListPages(t *testing.T) {
 	b := newBackend(&memory{limit: 1 << 30})
 	b.CreateBucket("b")

@@ -6,8 +6,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// ListBucket returns one page. The marker is the last thing of the page before: a key, or a common prefix,
-// all of whose keys are then past.
+// ListBucket returns one page. The marker is the last entry of the previous page: a key, or a
+// common prefix, whose keys are then all skipped.
 func (b *backend) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage) (*gofakes3.ObjectList, error) {
 	bk, err := b.bucket(name)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *backend) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3
 	}
 }
 
-// after returns the place where a page begins.
+// after returns the position where a page begins.
 func (x *index) after(prefix *gofakes3.Prefix, marker string) cursor {
 	if marker < prefix.Prefix {
 		return x.seek(prefix.Prefix)
@@ -61,7 +61,8 @@ func (x *index) after(prefix *gofakes3.Prefix, marker string) cursor {
 	return c
 }
 
-// commonPrefix returns the prefix under which a delimited listing folds a key; "" if the key stands alone.
+// commonPrefix returns the prefix under which a delimited listing groups a key, or "" for a
+// separate key.
 func commonPrefix(key string, p *gofakes3.Prefix) string {
 	if p.Delimiter == "" || !strings.HasPrefix(key, p.Prefix) {
 		return ""
@@ -72,7 +73,7 @@ func commonPrefix(key string, p *gofakes3.Prefix) string {
 	return ""
 }
 
-// seekBeyond returns the place after every key that begins with prefix.
+// seekBeyond returns the position after all keys that begin with prefix.
 func (x *index) seekBeyond(prefix string) cursor {
 	b := []byte(prefix)
 	for len(b) > 0 && b[len(b)-1] == 0xff {

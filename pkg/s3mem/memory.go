@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// A fullError says that the embedded store has reached its memory limit.
+// A fullError means that the embedded store has reached its memory limit.
 type fullError struct {
 	Limit   int64 // bytes
 	Refused int64 // size of the first upload that did not fit, in bytes
@@ -18,8 +18,8 @@ func (e *fullError) Error() string {
 		e.Refused, float64(e.Limit)/mib)
 }
 
-// memory counts the bytes that the store holds, its own bookkeeping included, so that the limit is about the
-// process and not about payload alone.
+// memory counts the bytes of the store, including its bookkeeping, so that the limit applies to the
+// process and not only to payload.
 type memory struct {
 	limit  int64
 	used   atomic.Int64
@@ -27,18 +27,18 @@ type memory struct {
 	once   sync.Once
 }
 
-// reserve sets memory aside for an upload before any of it is read. What a finished object really takes is
-// added when it is stored, and the reservation is released when its request ends; counting both for that
-// moment errs on the safe side.
+// reserve reserves memory for an upload before any of it is read. The actual size of a finished
+// object is added when it is stored, and the reservation is released when its request ends. For
+// that moment both count, which is on the safe side.
 func (m *memory) reserve(size int64) (release func(), err error) {
-	// The allocator rounds a small block up by an eighth at most.
+	// The allocator rounds small blocks up by at most an eighth.
 	n := size + size/8 + objectOverhead
 	if m.used.Add(n) > m.limit {
 		m.used.Add(-n)
 		full := &fullError{Limit: m.limit, Refused: size}
 		m.once.Do(func() {
 			if m.onFull != nil {
-				// On its own, so that it may close the store, which waits for requests.
+				// In a goroutine, because it may close the store, which waits for requests.
 				go m.onFull(full)
 			}
 		})

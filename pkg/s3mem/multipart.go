@@ -13,7 +13,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// An upload is a multipart upload in progress, guarded by its bucket's lock.
+// An upload is a multipart upload in progress. Its bucket's lock guards it.
 type upload struct {
 	id    gofakes3.UploadID
 	key   string
@@ -35,7 +35,7 @@ func (b *backend) CreateMultipartUpload(bucketName, key string, meta map[string]
 	return u.id, nil
 }
 
-// upload finds an upload and takes the bucket's lock, which the caller releases.
+// upload finds an upload and locks the bucket; the caller unlocks it.
 func (b *backend) upload(bucketName, key string, id gofakes3.UploadID) (*bucket, *upload, error) {
 	bk, err := b.bucket(bucketName)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *backend) AbortMultipartUpload(bucketName, key string, id gofakes3.Uploa
 	return nil
 }
 
-// forget ends an upload and gives its memory back.
+// forget removes an upload and releases its memory.
 func (b *backend) forget(bk *bucket, u *upload) {
 	delete(bk.uploads, u.id)
 	for _, p := range u.parts {
@@ -106,7 +106,7 @@ func (b *backend) CompleteMultipartUpload(bucketName, key string, id gofakes3.Up
 	return "", o.etag(), b.store(bk, o, nil)
 }
 
-// join makes an object of the parts that a request names. It shares their memory.
+// join makes an object from the parts named in a request. It shares their memory.
 func (u *upload) join(in *gofakes3.CompleteMultipartUploadRequest) (*object, error) {
 	if len(in.Parts) == 0 {
 		return nil, gofakes3.ErrMalformedXML
@@ -159,7 +159,8 @@ func (b *backend) ListParts(bucketName, key string, id gofakes3.UploadID, marker
 	return res, nil
 }
 
-// ListMultipartUploads returns all uploads below a prefix in one page: a bucket of this store has few.
+// ListMultipartUploads returns all uploads below a prefix in one page, because a bucket of this
+// store has few.
 func (b *backend) ListMultipartUploads(bucketName string, marker *gofakes3.UploadListMarker, prefix gofakes3.Prefix, limit int64) (*gofakes3.ListMultipartUploadsResult, error) {
 	if prefix.Delimiter != "" || marker != nil {
 		return nil, gofakes3.ErrNotImplemented

@@ -19,26 +19,27 @@ import (
 
 // NullOptions configure a null store.
 type NullOptions struct {
-	Addr string // where to listen; "" means a free port of loopback
-	Size int64  // of every object that is downloaded
-	TLS  bool   // speak TLS, with a certificate of its own
-	// Delay, where set, is asked before each answer how long to wait. It is called by many connections at once.
+	Addr string // listen address; "" means a free port of loopback
+	Size int64  // size of every object
+	TLS  bool   // use TLS, with a self-signed certificate
+	// Delay, if set, returns how long to wait before each answer. Many connections call it
+	// concurrently.
 	Delay func(method, target string) time.Duration
 }
 
-// Null is an S3 store that answers every request with success and remembers nothing. It works on raw sockets,
-// without net/http, so that what a measurement against it shows is the client.
+// Null is an S3 store that answers every request with success and stores nothing. It works on raw
+// sockets, without net/http, so that measurements against it show the client.
 //
-// Every object has Size bytes of 'x' and the ETag that belongs to them, and an upload is answered with that
-// ETag too. Lists are empty.
+// Every object has Size bytes of 'x' and the matching ETag, and uploads are answered with that ETag
+// too. Lists are empty.
 type Null struct {
 	opts     NullOptions
 	listener net.Listener
 	tls      *tls.Config // nil without TLS
-	body     []byte      // a piece of the payload, sent as often as it takes
+	body     []byte      // a piece of the payload, sent as often as necessary
 	head     string      // the header lines that all answers share
-	gcsMD5   string      // of every object
-	gcsHash  string      // the header line with it
+	gcsMD5   string      // MD5 of every object
+	gcsHash  string      // the header line with gcsMD5
 	frozen   atomic.Int64
 	counts   [len(countedMethods)]atomic.Int64
 	bytesIn  atomic.Int64
@@ -54,7 +55,7 @@ var countedMethods = [...]string{"GET", "PUT", "HEAD", "DELETE", "POST", ""}
 
 const nullPiece = 256 << 10
 
-// StartNull serves a null store.
+// StartNull starts a null store.
 func StartNull(o NullOptions) (*Null, error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
@@ -90,13 +91,13 @@ func etagOfX(size int64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Addr is the host:port to talk to.
+// Addr returns the host:port to connect to.
 func (n *Null) Addr() string { return n.listener.Addr().String() }
 
-// Freeze holds back every answer for d from now, those to requests that arrive meanwhile included.
+// Freeze delays every answer until d from now, including answers to requests that arrive meanwhile.
 func (n *Null) Freeze(d time.Duration) { n.frozen.Store(time.Now().Add(d).UnixNano()) }
 
-// Count is how many requests of a method have arrived.
+// Count returns how many requests of a method have arrived.
 func (n *Null) Count(method string) int64 { return n.counts[countIndex(method)].Load() }
 
 func countIndex(method string) int {
@@ -108,7 +109,7 @@ func countIndex(method string) int {
 	return len(countedMethods) - 1
 }
 
-// Close ends the store and all its connections.
+// Close stops the store and closes all its connections.
 func (n *Null) Close() error {
 	n.mu.Lock()
 	n.closed = true
@@ -132,7 +133,7 @@ func (n *Null) accept() {
 			if n.isClosed() {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // too many open files, most likely
+			time.Sleep(10 * time.Millisecond) // probably too many open files
 			continue
 		}
 		if n.enter(c) {
@@ -167,7 +168,7 @@ func (n *Null) leave(c net.Conn) {
 	n.wg.Done()
 }
 
-// serve answers the requests of one connection until it ends or sends what is no request.
+// serve answers the requests of one connection until it ends or sends an invalid request.
 func (n *Null) serve(c net.Conn) {
 	defer n.leave(c)
 	if n.tls != nil {
@@ -178,7 +179,7 @@ func (n *Null) serve(c net.Conn) {
 	}
 }
 
-// nullConn is one connection. All it needs for a request is reused.
+// nullConn is one connection. It reuses all its memory.
 type nullConn struct {
 	n    *Null
 	c    net.Conn
@@ -188,15 +189,15 @@ type nullConn struct {
 	vec  [2][]byte
 }
 
-// A dropper takes bytes off a connection.
+// A dropper discards bytes from a connection.
 type dropper interface{ drop(n int64) error }
 
-// A nullRequest is what of a request decides the answer.
+// A nullRequest contains the parts of a request that determine the answer.
 type nullRequest struct {
 	method, target string
-	length         int64 // of the body; -1 where HTTP's chunks tell
+	length         int64 // length of the body; -1 = chunked
 	expect         bool
-	from, to       int64 // range; to is -1 where there is none
+	from, to       int64 // range; to is -1 without one
 }
 
 func (s *nullConn) one() error {
@@ -221,11 +222,11 @@ func (s *nullConn) one() error {
 	return s.answer(&req)
 }
 
-// maxKeys is more than the names of the 1000 objects that one request may delete.
+// maxKeys is larger than the names of the 1000 objects that one request may delete.
 const maxKeys = 4 << 20
 
-// body drops the body of a request, except for a batch deletion: clients count the deletions that are confirmed,
-// so the answer must name them.
+// body discards the body of a request, except for a batch deletion. Clients count the confirmed
+// deletions, so the answer must name them.
 func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
 	switch {
 	case req.length < 0:
@@ -250,7 +251,7 @@ func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
 	}
 }
 
-// wait delays an answer as the options or a freeze demand.
+// wait delays an answer by Delay or Freeze.
 func (n *Null) wait(method, target string) {
 	if n.opts.Delay != nil {
 		time.Sleep(n.opts.Delay(method, target))
@@ -275,7 +276,8 @@ func (s *nullConn) readRequest() (req nullRequest, err error) {
 		return req, errors.New("not a request")
 	}
 	req.method, req.to = internMethod(method), -1
-	// Only a query, or a request on no object, makes the answer differ; most requests need no string.
+	// Only a query, or a request without an object, changes the answer, so most requests need no
+	// string.
 	if s.n.opts.Delay != nil || bytes.IndexByte(target, '?') >= 0 || bytes.Count(target, []byte("/")) < 2 || bytes.HasPrefix(target, []byte(gcsPath)) {
 		req.target = string(target)
 	} else {
@@ -305,7 +307,7 @@ func internMethod(m []byte) string {
 }
 
 func (req *nullRequest) header(line []byte) (err error) {
-	// Nearly all lines end the look at them here.
+	// Skip nearly all lines.
 	switch line[0] | 0x20 {
 	case 'c', 'e', 'r', 't':
 	default:
@@ -326,7 +328,7 @@ func (req *nullRequest) header(line []byte) (err error) {
 	return err
 }
 
-// parseNullRange reads "bytes=a-b". Other forms leave the request without a range, as HTTP allows.
+// parseNullRange parses "bytes=a-b". It ignores other forms, as HTTP allows.
 func parseNullRange(v string, req *nullRequest) (ok bool, err error) {
 	v, ok = strings.CutPrefix(v, "bytes=")
 	from, to, ok2 := strings.Cut(v, "-")
@@ -340,7 +342,7 @@ func parseNullRange(v string, req *nullRequest) (ok bool, err error) {
 	return true, err
 }
 
-// discard drops a body: what is in the buffer, then what is in the socket.
+// discard discards a body: first the buffer, then the socket.
 func (s *nullConn) discard(length int64) error {
 	s.n.bytesIn.Add(length)
 	b := min(length, int64(s.br.Buffered()))
@@ -348,7 +350,7 @@ func (s *nullConn) discard(length int64) error {
 	return s.drop.drop(length - b)
 }
 
-// discardChunks drops a chunked body. S3 itself wants a length ahead, but minio-go sends an empty streamed
+// discardChunks discards a chunked body. S3 requires a length, but minio-go sends an empty streamed
 // upload this way.
 func (s *nullConn) discardChunks(int64) error {
 	for {
@@ -366,7 +368,7 @@ func (s *nullConn) discardChunks(int64) error {
 				return err
 			}
 		}
-		// The line end after a chunk; after the last one, trailers up to an empty line.
+		// Read the line end after a chunk, or after the last one the trailers up to an empty line.
 		for {
 			line, err := s.br.ReadSlice('\n')
 			if err != nil {
@@ -381,7 +383,7 @@ func (s *nullConn) discardChunks(int64) error {
 	}
 }
 
-// answer sends what belongs to a request.
+// answer sends the answer to a request.
 func (s *nullConn) answer(req *nullRequest) error {
 	if xml := nullXML(req.method, req.target); xml != "" {
 		return s.send("200 OK", "", []byte(xml), int64(len(xml)), int64(len(xml)))
@@ -412,7 +414,8 @@ func (s *nullConn) answer(req *nullRequest) error {
 	return s.send("200 OK", "", nil, 0, 0)
 }
 
-// send writes an answer that announces one length and has another (a HEAD's is 0), made of repeats of piece.
+// send writes an answer whose announced length may differ from its real one (0 for HEAD). The body
+// repeats piece.
 func (s *nullConn) send(status, extra string, piece []byte, announced, length int64) error {
 	s.out = append(s.out[:0], "HTTP/1.1 "...)
 	s.out = append(s.out, status...)
@@ -422,7 +425,7 @@ func (s *nullConn) send(status, extra string, piece []byte, announced, length in
 	s.out = strconv.AppendInt(s.out, announced, 10)
 	s.out = append(s.out, "\r\n\r\n"...)
 	if length <= 16<<10 && length <= int64(len(piece)) {
-		// Copying this much is cheaper than telling the kernel of two places.
+		// Copying this much is cheaper than a second buffer in the system call.
 		s.out = append(s.out, piece[:length]...)
 		_, err := s.c.Write(s.out)
 		return err
@@ -442,7 +445,7 @@ func (s *nullConn) send(status, extra string, piece []byte, announced, length in
 	return nil
 }
 
-// nullXML returns the document that answers a request; "" where the answer is none.
+// nullXML returns the document that answers a request, or "" if there is none.
 func nullXML(method, target string) string {
 	path, query, _ := strings.Cut(target, "?")
 	_, key, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -474,7 +477,7 @@ func document(name, inner string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><` + name + ` xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` + inner + `</` + name + `>`
 }
 
-// A readDropper discards by reading, where the kernel cannot do it.
+// A readDropper discards by reading, if the kernel cannot do it.
 type readDropper struct {
 	c   net.Conn
 	buf []byte

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The null store answers Azure Blob Storage: its listing, and requests about a container and a blob as with S3.
+// The null store answers Azure Blob Storage: its listing, and requests about a container and a
+// blob, as with S3.
 func TestNullAzure(t *testing.T) {
 	t.Parallel()
 	n, err := StartNull(NullOptions{Size: 5})

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// The null store answers the JSON API of Google Cloud Storage as well, which begins with one of these paths. Batches it
-// does not answer.
+// The null store also answers the JSON API of Google Cloud Storage, whose paths begin with one of
+// these. It does not answer batches.
 const (
 	gcsPath       = "/storage/v1/b/"
 	gcsUploadPath = "/upload/storage/v1/b/"
 )
 
-// gcsAnswer is the JSON that answers a request; "" where it is none of that API, or a download.
+// gcsAnswer returns the JSON that answers a request, or "" for a download or another API.
 func (n *Null) gcsAnswer(req *nullRequest) string {
 	path, query, _ := strings.Cut(req.target, "?")
 	if strings.HasPrefix(path, gcsUploadPath) {
@@ -35,13 +35,13 @@ func (n *Null) gcsAnswer(req *nullRequest) string {
 	return gcsObject(n.opts.Size, n.gcsMD5)
 }
 
-// gcsMD5 is an ETag in base64.
+// gcsMD5 returns an ETag in base64.
 func gcsMD5(etag string) string {
 	sum, _ := hex.DecodeString(etag)
 	return base64.StdEncoding.EncodeToString(sum)
 }
 
-// gcsObject has the fields that warp asks for.
+// gcsObject returns an object with the fields that warp asks for.
 func gcsObject(size int64, md5 string) string {
 	return `{"generation":"1700000000000001","size":"` + strconv.FormatInt(size, 10) + `","md5Hash":"` + md5 +
 		`","crc32c":"AAAAAA==","updated":"` + time.Now().UTC().Format(time.RFC3339Nano) + `"}`

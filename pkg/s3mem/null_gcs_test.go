@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The null store answers the JSON API of Google Cloud Storage: an upload with its size, all else with its own.
+// The null store answers the JSON API of Google Cloud Storage: an upload with its own size,
+// everything else with the size of the store's objects.
 func TestNullGCS(t *testing.T) {
 	t.Parallel()
 	n, err := StartNull(NullOptions{Size: 5})

@@ -27,7 +27,7 @@ func startNull(t testing.TB, o NullOptions) *Null {
 	return n
 }
 
-// Under TLS it says the same, and drops payload that it has to decrypt.
+// With TLS, the store gives the same answers, and discards payload that it has to decrypt.
 func TestNullTLS(t *testing.T) {
 	t.Parallel()
 	n := startNull(t, NullOptions{Size: 100_000, TLS: true})
@@ -53,7 +53,8 @@ func TestNullTLS(t *testing.T) {
 	}
 }
 
-// minio-go is content with all that the null store answers, for small objects and for ones of several pieces.
+// minio-go accepts all answers of the null store, for small objects and for objects of several
+// pieces.
 func TestNull(t *testing.T) {
 	for _, size := range []int{0, 1024, 100_000, 3*nullPiece + 17} {
 		n := startNull(t, NullOptions{Size: int64(size)})
@@ -164,7 +165,7 @@ func TestNullTakesChunkedBodies(t *testing.T) {
 	}
 }
 
-// Clients count the deletions that are confirmed.
+// A batch deletion confirms every name, because clients count them.
 func TestNullConfirmsDeletions(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, startNull(t, NullOptions{}).Addr())

@@ -12,24 +12,24 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// objectOverhead is what an object takes beside its payload and its key: the struct, its place in the index
-// and what the allocator and the collector need on the side.
+// objectOverhead is the memory of an object besides its payload and its key: the struct, its place
+// in the index, and the overhead of the allocator and the garbage collector.
 const objectOverhead = 192
 
 // An object is immutable once it is stored, so that a GET may read it while it is overwritten or deleted.
 type object struct {
 	key      string
-	parts    [][]byte // as they were uploaded; joining them would take twice the memory for a moment
+	parts    [][]byte // as uploaded; joining them would briefly take twice the memory
 	size     int64
-	md5      [16]byte // of the payload; of the parts' digests where it was uploaded in parts
-	nParts   int32    // 0 for an object that was uploaded in one piece
+	md5      [16]byte // MD5 of the payload, or of the parts' digests after a multipart upload
+	nParts   int32    // 0 for an object uploaded with one request
 	modified time.Time
 	meta     []header
 }
 
 type header struct{ name, value string }
 
-// footprint is the memory that an object takes.
+// footprint returns the memory that an object takes.
 func (o *object) footprint() int64 {
 	n := int64(objectOverhead + len(o.key))
 	for _, p := range o.parts {
@@ -49,11 +49,11 @@ func (o *object) etag() string {
 	return `"` + s + `"`
 }
 
-// etagHeader carries the ETag of an object that was uploaded in parts through gofakes3, which can write none
-// but a plain MD5; answer puts it in its place.
+// etagHeader carries the ETag of a multipart object through gofakes3, which supports only a plain
+// MD5. answer turns it into the ETag.
 const etagHeader = "X-Warp-Etag"
 
-// describe gives gofakes3 the object without its contents.
+// describe converts the object without its contents for gofakes3.
 func (o *object) describe() *gofakes3.Object {
 	meta := make(map[string]string, len(o.meta)+2)
 	for _, h := range o.meta {
@@ -66,7 +66,8 @@ func (o *object) describe() *gofakes3.Object {
 	return &gofakes3.Object{Name: o.key, Metadata: meta, Size: o.size, Hash: o.md5[:], Contents: io.NopCloser(http.NoBody)}
 }
 
-// open gives gofakes3 the object with the contents of a range; of all of it if the range is nil.
+// open converts the object with the contents of a range, or with all of it if the range is nil, for
+// gofakes3.
 func (o *object) open(rng *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
 	r, err := rng.Range(o.size)
 	if err != nil {
@@ -82,8 +83,8 @@ func (o *object) open(rng *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error
 	return d, nil
 }
 
-// contents reads a range of an object. It hands whole parts to the connection instead of copying them
-// through a buffer.
+// contents reads a range of an object. It writes whole parts to the connection instead of copying
+// them through a buffer.
 type contents struct {
 	parts      [][]byte
 	skip, left int64
@@ -130,8 +131,8 @@ func (c *contents) Read(p []byte) (int, error) {
 
 func (c *contents) Close() error { return nil }
 
-// keptMeta picks the headers of an upload that come back on a download. gofakes3 keeps every X-Amz header,
-// the request's signature included, which would take more memory than a small object.
+// keptMeta selects the headers of an upload that a download returns. gofakes3 keeps every X-Amz
+// header, including the request's signature, which would take more memory than a small object.
 func keptMeta(meta map[string]string) []header {
 	var kept []header
 	for k, v := range meta {
@@ -145,14 +146,14 @@ func keptMeta(meta map[string]string) []header {
 	return kept
 }
 
-// readBody reads exactly size bytes. It gives the MD5 that gofakes3 has taken on the way, if it has.
+// readBody reads exactly size bytes. It returns the MD5 if gofakes3 has computed it.
 func readBody(r io.Reader, size int64) (body []byte, sum []byte, err error) {
-	// Grow gives the whole block that the allocator sets aside, so that cap is what the object costs.
+	// Grow returns the whole block of the allocator, so that cap is the object's cost.
 	body = slices.Grow([]byte(nil), int(size))[:size]
 	if _, err := io.ReadFull(r, body); err != nil {
 		return nil, nil, incomplete(err)
 	}
-	// The hash and the checks of the layers below happen at the end of the stream, which must be seen.
+	// The layers below check the hash at the end of the stream, so read up to it.
 	var extra [1]byte
 	if n, err := io.ReadFull(r, extra[:]); n != 0 {
 		return nil, nil, gofakes3.ErrIncompleteBody

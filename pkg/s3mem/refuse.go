@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// What the store does is listed here; all else is refused. A list of what it does not do would have to grow
-// with S3, and what it missed would be answered 200 without being done.
+// These are the functions that the store supports; it rejects everything else. A list of
+// unsupported functions would have to grow with S3, and anything missing from it would be answered
+// 200 without being done.
 
-// queries returns the query parameters that mean something for a kind of request.
+// queries returns the meaningful query parameters for a kind of request.
 func queries(method string, onObject bool) []string {
 	switch {
 	case onObject && (method == http.MethodGet || method == http.MethodHead):
@@ -32,17 +33,17 @@ func queries(method string, onObject bool) []string {
 	return nil
 }
 
-// headers are the x-amz headers that are heeded, or that ask for nothing.
+// headers are the x-amz headers that the store supports, or that have no effect.
 func headers() []string {
 	return []string{"X-Amz-Date", "X-Amz-Content-Sha256", "X-Amz-Decoded-Content-Length", "X-Amz-Trailer",
 		"X-Amz-Security-Token", "X-Amz-User-Agent", "X-Amz-Sdk-Checksum-Algorithm", "X-Amz-Checksum-Mode",
 		"X-Amz-Checksum-Algorithm", "X-Amz-Checksum-Type", "X-Amz-Request-Payer", "X-Amz-Expected-Bucket-Owner"}
 }
 
-// snowball is a user metadatum that some stores take as the order to unpack a TAR.
+// snowball is user metadata that some stores take as a request to unpack a TAR.
 const snowball = "X-Amz-Meta-Snowball-Auto-Extract"
 
-// unsupported names what a request asks for that the store cannot do; "" if it can.
+// unsupported returns the function in a request that the store does not support, or "".
 func unsupported(r *http.Request) string {
 	bucket, key := split(r)
 	if bucket != "" && r.Method == http.MethodPost && r.URL.RawQuery == "" {

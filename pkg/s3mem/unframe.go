@@ -21,7 +21,7 @@ import (
 
 const checksumPrefix = "X-Amz-Checksum-"
 
-// checksumOf returns a fresh hash for a checksum header; nil for any other header.
+// checksumOf returns a new hash for a checksum header, or nil for any other header.
 func checksumOf(name string) hash.Hash {
 	alg, ok := strings.CutPrefix(http.CanonicalHeaderKey(name), checksumPrefix)
 	if !ok {
@@ -42,14 +42,15 @@ func checksumOf(name string) hash.Hash {
 	return nil
 }
 
-// unframe makes the body of an upload plain: it takes the chunk framing of streamed signatures off, checks a
-// checksum whether it comes ahead or in a trailer, and returns the size of the payload. A checksum that it
-// checks is put in the headers of the answer, as S3 does.
+// unframe makes the body of an upload plain: it removes the chunk framing of streamed signatures,
+// checks a checksum in the headers or in a trailer, and returns the size of the payload. As in S3,
+// it adds a valid checksum to the headers of the answer.
 func unframe(r *http.Request, answer http.Header) (size int64, err error) {
 	size = r.ContentLength
 	name := ""
 	for h := range r.Header {
-		// At the end of a multipart upload the checksum is the object's, not the body's.
+		// When a multipart upload is completed, the checksum belongs to the object, not to the
+		// body.
 		completes := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
 		if checksumOf(h) != nil && !completes {
 			name = h
@@ -66,7 +67,7 @@ func unframe(r *http.Request, answer http.Header) (size int64, err error) {
 		if t := r.Header.Get("X-Amz-Trailer"); t != "" {
 			name = http.CanonicalHeaderKey(t)
 		}
-		// The framing is no property of the object.
+		// The framing is not a property of the object.
 		if enc := strings.Trim(strings.ReplaceAll(r.Header.Get("Content-Encoding"), "aws-chunked", ""), ", "); enc == "" {
 			r.Header.Del("Content-Encoding")
 		} else {
@@ -91,12 +92,12 @@ func unframe(r *http.Request, answer http.Header) (size int64, err error) {
 	return size, nil
 }
 
-// checkedBody compares a checksum when the payload ends.
+// checkedBody checks a checksum at the end of the payload.
 type checkedBody struct {
 	inner  io.Reader
 	close  io.Closer
-	chunks *chunkReader // nil where the body is not framed
-	sum    hash.Hash    // nil where there is nothing to check
+	chunks *chunkReader // nil if the body is not framed
+	sum    hash.Hash    // nil if there is nothing to check
 	name   string
 	want   string
 	answer http.Header
@@ -124,8 +125,9 @@ func (b *checkedBody) Read(p []byte) (int, error) {
 
 func (b *checkedBody) Close() error { return b.close.Close() }
 
-// chunkReader reads the aws-chunked framing: lines "size[;chunk-signature=…]", each before its chunk, then a
-// chunk of size 0, then trailers. Signatures are not checked: the store takes any credentials.
+// chunkReader reads the aws-chunked framing: lines "size[;chunk-signature=…]", each before its
+// chunk, then a chunk of size 0, then trailers. It does not check signatures, because the store
+// accepts any credentials.
 type chunkReader struct {
 	r       *bufio.Reader
 	left    int64
@@ -153,7 +155,7 @@ func (c *chunkReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// orEOF makes the orderly end of a body out of no error.
+// orEOF turns a nil error at the end of a body into io.EOF.
 func orEOF(err error) error {
 	if err == nil {
 		return io.EOF
