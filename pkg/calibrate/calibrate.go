@@ -93,6 +93,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return c, nil
 }
 
+// startTimeout limits how long the null store may take to start.
+const startTimeout = 30 * time.Second
+
 // withNullStore runs do beside a null store in a process of its own, whose CPU
 // time and memory are not warp's.
 func withNullStore(null *exec.Cmd, do func(addr string) error) error {
@@ -108,8 +111,11 @@ func withNullStore(null *exec.Cmd, do func(addr string) error) error {
 		return fmt.Errorf("start the null store: %w", err)
 	}
 	defer null.Wait()
+	defer null.Process.Kill() // it has nothing to save
 	defer stdin.Close()
+	late := time.AfterFunc(startTimeout, func() { _ = null.Process.Kill() })
 	addr, err := bufio.NewReader(said).ReadString('\n')
+	late.Stop()
 	if err != nil {
 		return fmt.Errorf("start the null store: it said nothing: %w", err)
 	}

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -27,5 +28,23 @@ func TestCalibrationWithoutRequests(t *testing.T) {
 	}
 	if err := c.measure(t.Context(), store.Addr(), "get", 1<<10, 2, time.Second); err != nil || len(c.Points) != 1 {
 		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// A null store that does not end by itself is ended.
+func TestNullStoreEnds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip(err)
+	}
+	began := time.Now()
+	err := withNullStore(exec.Command("sh", "-c", "echo 127.0.0.1:1; exec sleep 600"), func(addr string) error {
+		if addr != "127.0.0.1:1" {
+			t.Errorf("it listens at %q", addr)
+		}
+		return nil
+	})
+	if err != nil || time.Since(began) > time.Minute {
+		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }
