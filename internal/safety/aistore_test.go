@@ -8,7 +8,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// aistore is AIStore, or a stand-in for it: each test has a cluster of its own.
+// aistore is AIStore, as a stand-in. Each test has a separate cluster.
 func aistore() *ownAPI {
 	const name = "AIStore (stand-in)"
 	var cluster *standin.AIStore

@@ -9,8 +9,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// azurite is Azure Blob Storage, or what is one for tests. An upload in parts is uncommitted blocks there, and somebody
-// else's lie beside those of warp.
+// azurite is Azure Blob Storage, as an emulator. An upload in parts consists of uncommitted blocks
+// there, and foreign blocks are next to warp's.
 func azurite() *ownAPI {
 	return &ownAPI{store: teststore.Azurite, makeBucket: (*bucket).makeInAzure, put: (*bucket).putToAzure, look: (*bucket).lookAtAzure,
 		lacks: func(args []string) bool {
@@ -25,7 +25,8 @@ func azurite() *ownAPI {
 	}
 }
 
-// makeInAzure makes a container in which somebody has begun to upload two blobs, one of them below the prefix of a run.
+// makeInAzure creates a container with two incomplete foreign uploads, one of them below the prefix
+// of a run.
 func (b *bucket) makeInAzure() error {
 	if err := b.inAzure(http.MethodPut, "", "restype=container", ""); err != nil {
 		return err
@@ -63,7 +64,7 @@ func (b *bucket) lookAtAzure() map[string]item {
 		modified, err := http.ParseTime(blob.Modified)
 		b.must(err)
 		i := item{ETag: strings.Trim(blob.ETag, `"`) + " " + blob.MD5, Size: blob.Size, Modified: modified, Latest: true}
-		if blob.MD5 == "" { // perhaps an upload that is not complete
+		if blob.MD5 == "" { // perhaps an incomplete upload
 			_, i.Content, err = b.store.AskAzurite(ctx, http.MethodGet, b.name, blob.Name, "comp=blocklist&blocklisttype=all", "")
 			b.must(err)
 		}

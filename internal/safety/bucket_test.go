@@ -20,19 +20,19 @@ import (
 	"warp/pkg/generator"
 )
 
-// A bucket is looked at with a client of its own.
+// A bucket is inspected with a separate client.
 type bucket struct {
 	t         *testing.T
 	name      string
 	store     *teststore.Store
 	core      *minio.Core
-	own       *ownAPI // of a store that speaks no S3, instead of core
+	own       *ownAPI // for a store without S3, instead of core
 	versioned bool
 }
 
 var buckets atomic.Int64
 
-// unmade names a bucket that is not there yet.
+// unmade returns the name of a bucket that does not exist yet.
 func unmade(t *testing.T, s *teststore.Store) *bucket {
 	t.Helper()
 	core, err := minio.NewCore(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Region: s.Region})
@@ -42,7 +42,7 @@ func unmade(t *testing.T, s *teststore.Store) *bucket {
 	return &bucket{t: t, name: fmt.Sprintf("safety-%d", buckets.Add(1)), store: s, core: core}
 }
 
-// made makes a bucket, as somebody else would.
+// made creates a bucket, as another program would.
 func made(t *testing.T, s *teststore.Store, versioned bool) *bucket {
 	t.Helper()
 	b := unmade(t, s)
@@ -61,7 +61,7 @@ func (b *bucket) must(err error) {
 	}
 }
 
-// args name the bucket, directly at the store.
+// args returns the flags for the bucket, directly at the store.
 func (b *bucket) args() []string { return in(b.store, b.store.Endpoint, b.name) }
 
 // warp starts a run in the bucket.
@@ -70,7 +70,7 @@ func (b *bucket) warp(args ...string) *process {
 	return start(b.t, slices.Concat(args, b.args())...)
 }
 
-// through starts a run in the bucket by way of a proxy.
+// through starts a run in the bucket through a proxy.
 func (b *bucket) through(endpoint string, args ...string) *process {
 	b.t.Helper()
 	return start(b.t, slices.Concat(args, in(b.store, endpoint, b.name))...)
@@ -87,7 +87,7 @@ func (b *bucket) tryPut(key, content string) error {
 
 func (b *bucket) put(key, content string) { b.t.Helper(); b.must(b.tryPut(key, content)) }
 
-// An item is one object, or one version of it, with all that could change.
+// An item is one object, or one version of it, with everything that could change.
 type item struct {
 	ETag, Content string
 	Modified      time.Time
@@ -96,8 +96,8 @@ type item struct {
 	DeleteMarker  bool
 }
 
-// snapshot is everything that is in the bucket, unfinished uploads included. What the store still removes when it is listed, at
-// the wish of a warp that was killed since, has the bucket looked at again.
+// snapshot returns everything in the bucket, including incomplete uploads. It repeats if the store
+// is still removing objects for a warp that has been killed.
 func (b *bucket) snapshot() map[string]item {
 	b.t.Helper()
 	for range 20 {
@@ -130,7 +130,8 @@ func (b *bucket) look() (all map[string]item, whole bool) {
 	uploads, err := b.core.ListMultipartUploads(ctx, b.name, "", "", "", "", 1000)
 	b.must(err)
 	for _, u := range uploads.Uploads {
-		// MinIO keeps this list in memory, where an upload stays whose end the client did not wait for.
+		// MinIO keeps this list in memory. An upload stays in it if the client did not wait for its
+		// end.
 		if _, err := b.core.ListObjectParts(ctx, b.name, u.Key, u.UploadID, 0, 1); minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
 			continue
 		}
@@ -139,7 +140,7 @@ func (b *bucket) look() (all map[string]item, whole bool) {
 	return all, true
 }
 
-// content is "" of what is not there.
+// content returns an object's content, or "" if it does not exist.
 func (b *bucket) content(key, version string) string {
 	b.t.Helper()
 	body, _, _, err := b.core.GetObject(context.WithoutCancel(b.t.Context()), b.name, key, minio.GetObjectOptions{VersionID: version})
@@ -156,7 +157,8 @@ func (b *bucket) content(key, version string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// same wants the bucket to be exactly what it was: everything is there and unchanged, and nothing else is.
+// same checks that the bucket is exactly as before: everything is there and unchanged, and nothing
+// was added.
 func (b *bucket) same(want map[string]item) {
 	b.t.Helper()
 	got := b.snapshot()
@@ -179,7 +181,7 @@ func (b *bucket) same(want map[string]item) {
 	}
 }
 
-// keys are the names of all objects that fit. They may change meanwhile.
+// keys returns the names of all objects that match. They may change meanwhile.
 func (b *bucket) keys(fit func(string) bool) []string {
 	b.t.Helper()
 	var names []string
@@ -198,13 +200,13 @@ func isData(key string) bool   { return !isMarker(key) }
 // takenSeed is a seed under whose prefix there are foreign objects.
 const takenSeed = 4711
 
-// ownName is a name that a run of this seed would upload to.
+// ownName returns a name that a run of this seed would upload to.
 func ownName(prefix string, seed uint64) string {
 	return generator.NewNames(prefix+generator.RunPrefix(seed), seed, generator.Layout{}).Key(0, 0)
 }
 
-// hostileMarkers are objects under .warp/ that are not warp's markers, however much they look like it: what another
-// program may keep there, and what would have warp delete photos if it believed it.
+// hostileMarkers are objects under .warp/ that look like warp's markers but are not: what another
+// program may keep there, and what would make warp delete photos if it believed them.
 func hostileMarkers() map[string]string {
 	marker := func(run, prefix string, seed uint64) string {
 		return fmt.Sprintf(`{"warp":"v1","run":%q,"benchmark":"get","prefix":%q,"seed":"%d","lease_s":0.001,"claimed":true}`, run, prefix, seed)
@@ -225,20 +227,20 @@ func hostileMarkers() map[string]string {
 	}
 }
 
-// fill puts other people's objects into the bucket and returns what is there. Names that a store does not take are
-// left out.
+// fill puts foreign objects into the bucket and returns them. It leaves out names that a store does
+// not accept.
 func (b *bucket) fill() map[string]item {
 	b.t.Helper()
 	run := generator.RunPrefix(takenSeed)
 	objects := map[string]string{
 		"photo.jpg": "a photo", "photos/1.jpg": "one", "photos/2.jpg": "two", "photos/2023/3.jpg": "three", "photosalbum": "no slash",
 		"a/b/c/d/e.txt": "deep", "empty": "",
-		// Next to ours, and under the very prefix of a known seed.
+		// Next to ours, and under the prefix of a known seed.
 		"warp-notes/readme": "mine", "warp-0000000000000/00000000/0.00000000.rnd": "mine too",
 		"photos/warp-0000000000000/0.0000000000000000.rnd": "and mine",
 		run + "00000000/0.00000000.rnd":                    "plausible", run + "0.0000000000000000.rnd": "plausible as well",
 		run + "notes.txt": "notes",
-		// The name itself that this seed would upload to.
+		// The exact name that this seed would upload to.
 		ownName("", takenSeed): "precious", ownName("photos/", takenSeed): "more precious",
 	}
 	maps.Copy(objects, hostileMarkers())
@@ -257,17 +259,17 @@ func (b *bucket) fill() map[string]item {
 			b.put("versions/deleted", fmt.Sprint("deleted ", i))
 		}
 		b.must(b.core.RemoveObject(b.t.Context(), b.name, "versions/deleted", minio.RemoveObjectOptions{}))
-		// Nothing is to be seen under this seed's prefix, but an old version is.
+		// A listing shows nothing under this seed's prefix, but there is an old version.
 		b.put(ownName("", hiddenSeed), "hidden by a delete marker")
 		b.must(b.core.RemoveObject(b.t.Context(), b.name, ownName("", hiddenSeed), minio.RemoveObjectOptions{}))
 	}
 	return b.snapshot()
 }
 
-// hiddenSeed is a seed under whose prefix there are foreign versions, and no object.
+// hiddenSeed is a seed whose prefix contains foreign versions, but no object.
 const hiddenSeed = 815
 
-// unfinished starts an upload in parts that is not warp's.
+// unfinished starts a foreign upload in parts.
 func (b *bucket) unfinished(key string) {
 	b.t.Helper()
 	id, err := b.core.NewMultipartUpload(b.t.Context(), b.name, key, minio.PutObjectOptions{})

@@ -10,8 +10,8 @@ import (
 	"warp/pkg/generator"
 )
 
-// What holds in one bucket holds in each of several: two runs at once, one that was killed and one that was
-// interrupted leave foreign objects as they were, and nothing of their own.
+// With several buckets, each is as safe as a single one: two concurrent runs, one killed and one
+// interrupted, do not change foreign objects and leave nothing behind.
 func TestSeveralBuckets(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {

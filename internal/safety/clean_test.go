@@ -10,7 +10,7 @@ import (
 	"warp/pkg/generator"
 )
 
-// clean removes what dead runs left, what a run kept where it is named, and nothing that is anybody else's.
+// clean removes the remains of dead runs, and a named run's kept objects, but no foreign objects.
 func TestClean(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {
@@ -57,7 +57,7 @@ func TestClean(t *testing.T) {
 	})
 }
 
-// A run that has kept its objects can be removed at once, by the id that its note names.
+// A run that has kept its objects can be removed at once, by the id in its note.
 func TestCleanByRun(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
@@ -74,12 +74,12 @@ func TestCleanByRun(t *testing.T) {
 	})
 }
 
-// Objects that several runs have kept, one over the other, count once.
+// Objects that several runs have kept under the same names count once.
 func TestCleanOfTheSameObjects(t *testing.T) {
 	t.Parallel()
 	b := made(t, stores.Shared(t, teststore.MinIO), false)
 	before := b.fill()
-	keep := small("put", "--seed=95", "--max-objects=10", "--duration=0", "--concurrent=1") // or others of the names are used each time
+	keep := small("put", "--seed=95", "--max-objects=10", "--duration=0", "--concurrent=1") // otherwise each run uses different names
 	b.warp(append(keep, "--keep-data")...).want(0)
 	b.warp(keep...).want(1).says("kept objects under these names")
 	b.warp(append(keep, "--keep-data", "--obj.size=2KiB")...).want(0)
@@ -93,7 +93,8 @@ func TestCleanOfTheSameObjects(t *testing.T) {
 	b.same(before)
 }
 
-// An object that a person named is reported and counted like the others, but only if it belongs to the run.
+// An object with a name chosen by the user is reported and counted like the others, but only if it
+// belongs to the run.
 func TestCleanOfAFixedObject(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -113,7 +114,8 @@ func TestCleanOfAFixedObject(t *testing.T) {
 	b.same(before)
 }
 
-// Clients by hand share a seed at the same time, each with names of its own; the same one twice is refused.
+// Manually started clients share a seed at the same time, with separate names. The same client
+// twice is rejected.
 func TestClientsOfOneSeed(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {
@@ -144,7 +146,7 @@ func TestClientsOfOneSeed(t *testing.T) {
 	})
 }
 
-// What is in a file is read and deleted, and nothing beside it; deletion needs to be asked for.
+// Only the objects in the file are read and deleted, and deletion has to be requested.
 func TestFileList(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)

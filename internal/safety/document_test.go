@@ -14,7 +14,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// saysError has listings below warp's prefixes answered by an error with status 200, once on is set.
+// saysError answers listings below warp's prefixes with an error with status 200, once on is set.
 func saysError(t *testing.T, endpoint string, on *atomic.Bool) string {
 	return newFront(t, endpoint, func(f *front) {
 		f.change = func(r *http.Response) error {
@@ -31,8 +31,8 @@ func saysError(t *testing.T, endpoint string, on *atomic.Bool) string {
 	}).endpoint
 }
 
-// An error with status 200 is no empty bucket: at clean-up the marker must stay with the objects, and before a run nobody
-// knows that the names are free.
+// An error with status 200 is not an empty bucket: at clean-up the marker must stay with the
+// objects, and before a run the names must not count as free.
 func TestErrorIsNoEmptyListing(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -50,7 +50,7 @@ func TestErrorIsNoEmptyListing(t *testing.T) {
 		kept := b.snapshot()
 		for key := range kept {
 			if name, _, _ := strings.Cut(key, "\x00"); strings.HasPrefix(name, ".warp/") {
-				b.must(b.core.RemoveObject(t.Context(), b.name, name, minio.RemoveObjectOptions{})) // nobody answers for them
+				b.must(b.core.RemoveObject(t.Context(), b.name, name, minio.RemoveObjectOptions{})) // they have no marker
 			}
 		}
 		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("list the objects under", "an error document")

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/generator"
 )
 
-// uploadsOf are the names of the unfinished uploads in parts.
+// uploadsOf returns the names of the incomplete uploads in parts.
 func (b *bucket) uploadsOf(key string) (ids []string) {
 	b.t.Helper()
 	page, err := b.core.ListMultipartUploads(b.t.Context(), b.name, key, "", "", "", 0)
@@ -31,7 +31,7 @@ func (b *bucket) uploadsOf(key string) (ids []string) {
 	return ids
 }
 
-// A marker that names somebody's upload in parts, in all the right form, does not have it aborted.
+// warp does not abort a foreign upload in parts that a well-formed forged marker names.
 func TestForgedMarkerAbortsNoUpload(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
@@ -47,8 +47,8 @@ func TestForgedMarkerAbortsNoUpload(t *testing.T) {
 	})
 }
 
-// An upload in progress under the name of the object is nobody's to end: some stores do that when the object is written,
-// or removed.
+// Nobody may end a foreign upload in progress under the object's name. Some stores do so when the
+// object is written or removed.
 func TestUploadInProgressIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
@@ -58,7 +58,7 @@ func TestUploadInProgressIsLeftAlone(t *testing.T) {
 		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("a multipart upload of video.mp4", "--obj.name")
 		b.unfinished("warp-multipart.bin")
 		b.warp(small...).want(0).warns("somebody uploads warp-multipart.bin", "the object of this run is warp-multipart.bin.")
-		// Begun while the run lasts.
+		// Started while the run lasts.
 		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=10s", "--obj.name=later.bin")
 		await(t, 30*time.Second, func() bool {
 			_, err := b.core.StatObject(t.Context(), b.name, "later.bin", minio.StatObjectOptions{})
@@ -72,7 +72,7 @@ func TestUploadInProgressIsLeftAlone(t *testing.T) {
 	})
 }
 
-// An object that is encrypted under the run's own key is recognised by that run, and by a later one that lacks the key.
+// A run recognizes an object encrypted with its own key, and so does a later run without the key.
 func TestEncryptedObjectIsRecognised(t *testing.T) {
 	needSignals(t)
 	t.Parallel()
@@ -103,8 +103,8 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	quiet(run(append(small, "--duration=300ms", "--obj.name=warp-multipart.bin")...))
 }
 
-// An encrypted upload in parts that a killed run left is aborted by a later one, which lacks the key. One that is named by a
-// forged marker stays.
+// A later run aborts the encrypted upload in parts of a killed run, without its key. An upload that
+// a forged marker names stays.
 func TestEncryptedUploadIsAborted(t *testing.T) {
 	needSignals(t)
 	t.Parallel()

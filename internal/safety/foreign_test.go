@@ -9,7 +9,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// everyOperation is every benchmark with the options that decide about names, what is read and what is removed.
+// everyOperation returns every benchmark with the options that affect names, what is read and what
+// is removed.
 func everyOperation(s *teststore.Store, versioned bool) [][]string {
 	runs := [][]string{
 		small("get"),
@@ -40,8 +41,8 @@ func everyOperation(s *teststore.Store, versioned bool) [][]string {
 	return runs
 }
 
-// rarerOperations are those that only some stores do. Their names come about in other ways: parts, copies, members of
-// archives, and the one that is fixed.
+// rarerOperations are operations that only some stores support. Their names are made in other ways:
+// parts, copies, members of archives, and a fixed name.
 func rarerOperations(s *teststore.Store, versioned bool) [][]string {
 	own := func(args ...string) []string {
 		return append(args, "--concurrent=2", "--duration=300ms", "--lease=10s")
@@ -73,8 +74,8 @@ func rarerOperations(s *teststore.Store, versioned bool) [][]string {
 	return runs
 }
 
-// inPairs puts two runs together, and those alone that read all that the bucket holds: a neighbour's objects are
-// gone as soon as it has cleaned up.
+// inPairs combines runs in pairs. Runs that read everything in the bucket run alone, because
+// another run's objects disappear at its clean-up.
 func inPairs(runs [][]string) [][][]string {
 	var alone, beside [][]string
 	for _, args := range runs {
@@ -99,7 +100,7 @@ func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 					b.unfinished("photos/unfinished")
 				}
 				before := b.fill()
-				// Two at a time: they share the bucket, and each of them must leave it as it was.
+				// Two at a time: they share the bucket, and each must leave it unchanged.
 				for _, together := range inPairs(everyOperation(s, versioned)) {
 					var running []*process
 					for _, args := range together {
@@ -118,7 +119,7 @@ func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 	})
 }
 
-// More objects than a page of a listing or a request to delete holds.
+// More objects than fit into a page of a listing or a delete request.
 func TestThousandsOfObjectsAreRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, s.Name == teststore.MinIO)
@@ -137,7 +138,7 @@ func TestUploadOverForeignObjectsIsRefused(t *testing.T) {
 		before := b.fill()
 		for _, args := range [][]string{
 			{"put"}, {"get"}, {"mixed", "--noprefix"}, {"delete"}, {"list", "--keep-data"}, {"stat", "--noclear"},
-			{"put", "--prefix=photos"}, {"put", "--keep-data"}, // a second time: the refused run before answers for nothing
+			{"put", "--prefix=photos"}, {"put", "--keep-data"}, // a second time, because the rejected run proves nothing
 		} {
 			b.warp(small(args[0], append(args[1:], fmt.Sprintf("--seed=%d", takenSeed))...)...).want(1).
 				says("belongs to no run of warp", "--seed", "--prefix")

@@ -13,10 +13,10 @@ import (
 	"warp/internal/teststore"
 )
 
-// gcsUploads is where warp keeps the parts of uploads that are not complete.
+// gcsUploads is where warp keeps the parts of incomplete uploads.
 const gcsUploads = ".warp/uploads/"
 
-// gcs is Google Cloud Storage, or what is one for tests.
+// gcs is Google Cloud Storage, as an emulator.
 func gcs() *ownAPI {
 	return &ownAPI{store: teststore.FakeGCS, makeBucket: (*bucket).makeInGCS, put: (*bucket).putToGCS, look: (*bucket).lookAtGCS,
 		lacks: func(args []string) bool {
@@ -38,7 +38,7 @@ func (b *bucket) makeInGCS() error {
 	return nil
 }
 
-// api sends a request past warp.
+// api sends a request directly to the store.
 func (b *bucket) api(method, target, body string, into any) (status int, text string) {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, "http://"+b.store.Endpoint+target, strings.NewReader(body))

@@ -18,7 +18,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// killSeed makes the moments of a failed test happen again as nearly as they can: WARP_KILL_SEED=….
+// killSeed repeats the random moments of a failed test as closely as possible: WARP_KILL_SEED=….
 func killSeed(t *testing.T) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("WARP_KILL_SEED"); s != "" {
@@ -28,7 +28,7 @@ func killSeed(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// needSignals skips where no process can be sent anything but its end.
+// needSignals skips the test if the system cannot send signals other than kill.
 func needSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: this system has no signals")
@@ -61,10 +61,10 @@ func (b *bucket) killedOn(counts func(*http.Request) bool, n int, args ...string
 	mu.Unlock()
 	code := p.wait()
 	b.t.Logf("%s: killed at request %d of %d: exit %d", args[0], n, sent.Load(), code)
-	f.shut() // so that nothing of this run is still on its way
+	f.shut() // so that no request of this run is still in flight
 }
 
-// The first requests of a run are those that decide whose the names are, so each of them is the last one once.
+// The first requests of a run decide who owns the names, so the run is killed at each of them once.
 func TestKilledAtEachOfTheFirstRequestsAndAnyLaterOne(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		r := killSeed(t)
@@ -84,7 +84,7 @@ func TestKilledAtEachOfTheFirstRequestsAndAnyLaterOne(t *testing.T) {
 	})
 }
 
-// laterRunsCleanUp waits until all leases have expired. One run must then be enough.
+// laterRunsCleanUp waits until all leases have expired. Then one run must be enough.
 func (b *bucket) laterRunsCleanUp(before map[string]item) {
 	b.t.Helper()
 	time.Sleep(expiry)
@@ -132,8 +132,8 @@ func TestSignalsAtRandomMomentsWithTwoWarpsAtOnce(t *testing.T) {
 	})
 }
 
-// What can be removed at once is: after a first Ctrl-C or SIGTERM nothing is left that a later run would have to
-// remove, whatever the run was doing.
+// After a first Ctrl-C or SIGTERM, nothing is left that a later run would have to remove, whatever
+// the run was doing.
 func TestInterruptedRunLeavesNothing(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {
@@ -158,8 +158,8 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	})
 }
 
-// The rarer operations prepare, run and clean up in ways of their own, so each is interrupted at a moment of its own, and
-// what it keeps on purpose is what warp clean removes.
+// The rarer operations prepare, run and clean up in different ways, so each is interrupted at a
+// separate moment. warp clean removes what it keeps deliberately.
 func TestInterruptedRarerOperationLeavesNothing(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {
@@ -177,7 +177,7 @@ func TestInterruptedRarerOperationLeavesNothing(t *testing.T) {
 		for i, args := range rarerOperations(s, s.Can.Versioning) {
 			seed := fmt.Sprintf("--seed=%d", 700+i)
 			p := b.warp(slices.Concat(args, []string{"--keep-data", "--noclear", seed})...)
-			if code := p.wait(); code != 0 && code != 3 { // a request that fails is not at issue here
+			if code := p.wait(); code != 0 && code != 3 { // failed requests do not matter here
 				t.Errorf("exit %d: %s", code, p)
 			}
 			if kept := len(b.snapshot()); kept <= len(before) {
@@ -189,7 +189,7 @@ func TestInterruptedRarerOperationLeavesNothing(t *testing.T) {
 	})
 }
 
-// The parts of an upload that was cut off are in no listing of objects.
+// The parts of an interrupted upload are in no listing of objects.
 func TestUnfinishedUploadsOfAKilledRunAreRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)

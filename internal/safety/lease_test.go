@@ -19,7 +19,7 @@ import (
 	"warp/pkg/generator"
 )
 
-// A run that lasts for several leases is alive all that time, to runs that start beside it.
+// Runs that start during a run of several leases see it as alive all the time.
 func TestLiveRunIsLeftAlone(t *testing.T) {
 	needSignals(t)
 	onEach(t, func(t *testing.T, s *teststore.Store) {
@@ -52,7 +52,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	})
 }
 
-// Two that start with one seed at the same instant may both be refused, but never both run.
+// Two runs that start with one seed at the same time may both be rejected, but never both run.
 func TestSameSeedAtTheSameInstant(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
@@ -111,7 +111,7 @@ func TestKeptObjectsStay(t *testing.T) {
 		if !strings.Contains(p.stderr(), fmt.Sprintf("listing: %d objects", all)) {
 			t.Errorf("not %d objects, so markers are among them: %s", all, p)
 		}
-		// The same names once more, to be kept again: allowed, and still there later.
+		// Keeping the same names again is allowed, and they are still there later.
 		b.warp(small("get", "--keep-data", "--seed=511", "--prefix=kept")...).want(0)
 		again := b.snapshot()
 		time.Sleep(expiry)
@@ -120,7 +120,7 @@ func TestKeptObjectsStay(t *testing.T) {
 	})
 }
 
-// --noclear leaves what dead runs left, too, and never writes over it.
+// --noclear also leaves the remains of dead runs, and never overwrites them.
 func TestNoClearLeavesTheLeftoversOfOthers(t *testing.T) {
 	t.Parallel()
 	b := made(t, stores.Shared(t, teststore.MinIO), false)
@@ -135,14 +135,14 @@ func TestNoClearLeavesTheLeftoversOfOthers(t *testing.T) {
 		t.Errorf("%d objects instead of %d", n, left+24)
 	}
 	b.warp(small("get", "--noclear", "--seed=31")...).want(1).says("left objects under these names", "--noclear", "--seed")
-	b.warp(small("get", "--seed=31")...).want(0) // takes the names over after it has cleaned up
+	b.warp(small("get", "--seed=31")...).want(0) // takes over the names after it has cleaned up
 	if n := len(b.keys(isData)); n != 24 {
 		t.Errorf("%d objects instead of the 24 that were kept", n)
 	}
 }
 
-// A marker that names foreign objects by their prefix, in all the right form and with an expired lease, has nothing
-// removed but itself: names are checked one by one.
+// A well-formed forged marker with an expired lease that names the prefix of foreign objects causes
+// nothing but its own removal, because names are checked one by one.
 func TestForgedMarkerHasNothingRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, s.Can.Versioning)
@@ -153,7 +153,8 @@ func TestForgedMarkerHasNothingRemoved(t *testing.T) {
 		b.put(ownName("", 99), "under another prefix")
 		b.put(strings.Replace(ownName("photos/", 99), ".rnd", ".RND", 1), "another end")
 		b.put(ownName("photos/", 99)+".bak", "a backup of ours")
-		// What a run that was killed before it had looked leaves: the name is ours, the object is not.
+		// The remains of a run that was killed before it had checked: the name is ours, the object
+		// is not.
 		b.put(ownName("unclaimed/", 97), "exactly our name")
 		before := b.fill()
 		b.put(".warp/Forged99.json", fmt.Sprintf(`{"run":"Forged99","prefix":%q,"seed":"99","lease_s":0.5,"claimed":true}`, run))
@@ -165,7 +166,7 @@ func TestForgedMarkerHasNothingRemoved(t *testing.T) {
 	})
 }
 
-// A foreign object under .warp/ that cannot be read is no reason not to run.
+// A foreign object under .warp/ that cannot be read does not prevent a run.
 func TestUnreadableObjectAmongTheMarkers(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -186,7 +187,7 @@ func TestUnreadableObjectAmongTheMarkers(t *testing.T) {
 	b.same(before)
 }
 
-// skewed is a store whose clock, as far as its answers tell, is wrong.
+// skewed returns a store whose clock, according to its answers, is wrong.
 func skewed(t *testing.T, endpoint string, by time.Duration) string {
 	inXML := regexp.MustCompile(`<LastModified>([^<]*)</LastModified>`)
 	return newFront(t, endpoint, func(f *front) {
@@ -213,7 +214,8 @@ func skewed(t *testing.T, endpoint string, by time.Duration) string {
 	}).endpoint
 }
 
-// Whose clock is wrong by hours, client's or store's, makes no difference: only the store's counts.
+// A clock that is wrong by hours makes no difference, in the client or in the store: only the
+// store's counts.
 func TestClocksThatDisagreeByHours(t *testing.T) {
 	needSignals(t)
 	t.Parallel()
@@ -254,7 +256,8 @@ func keysOf(all map[string]item) map[string]bool {
 	return keys
 }
 
-// A renewal that a busy store has taken in but not answered in time may be stored after the marker has been removed.
+// A busy store may store a renewal after the marker has been removed, if it accepted the request
+// but did not answer in time.
 func TestRenewalThatArrivesAfterTheMarkerIsGone(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -276,7 +279,7 @@ func TestRenewalThatArrivesAfterTheMarkerIsGone(t *testing.T) {
 			case isDelete(r) && marker:
 				last.Store(true)
 			case r.Method == http.MethodPut && marker && writes.Add(1) == 4: // the run has begun by then
-				*r = *r.WithContext(context.WithoutCancel(r.Context())) // the client has given it up
+				*r = *r.WithContext(context.WithoutCancel(r.Context())) // the client has stopped waiting
 				<-gone
 				late.Add(1)
 			}

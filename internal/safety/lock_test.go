@@ -8,7 +8,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// What somebody else has locked stays, and what warp has locked goes, be it by a later run.
+// Foreign locked objects stay, and warp's own are removed, if necessary by a later run.
 func TestRetentionUnlocksWhatItLockedAndNothingElse(t *testing.T) {
 	needSignals(t)
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestRetentionUnlocksWhatItLockedAndNothingElse(t *testing.T) {
 			run().want(0)
 			b.same(before)
 
-			// Two at once, of which one is interrupted.
+			// Two runs at once, one of which is interrupted.
 			first, second := run("--duration=30s"), run()
 			first.awaitOutput("Preparing: uploading: ")
 			first.signal(os.Interrupt)
@@ -51,7 +51,7 @@ func TestRetentionUnlocksWhatItLockedAndNothingElse(t *testing.T) {
 	}
 }
 
-// A bucket that exists cannot get object lock, and is not replaced by one that has it.
+// An existing bucket cannot get object lock, and is not replaced by one that has it.
 func TestRetentionLeavesABucketWithoutLockAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range versionedStores() {
@@ -65,7 +65,7 @@ func TestRetentionLeavesABucketWithoutLockAlone(t *testing.T) {
 	}
 }
 
-// In a bucket that locks by itself, warp could not remove what it writes.
+// In a bucket with default retention, warp could not remove what it writes.
 func TestRetentionRefusesABucketThatLocksByItself(t *testing.T) {
 	t.Parallel()
 	for _, name := range versionedStores() {

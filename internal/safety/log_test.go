@@ -16,7 +16,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// readLog returns all rows of a log, and whether it says that it ends too early.
+// readLog returns all rows of a log, and whether the log is truncated.
 func readLog(t *testing.T, path string) (rows []oplog.Record, warned bool) {
 	t.Helper()
 	r, err := oplog.Open(path)
@@ -37,14 +37,14 @@ func readLog(t *testing.T, path string) (rows []oplog.Record, warned bool) {
 	}
 }
 
-// analyze runs warp analyze in the folder of p.
+// analyze runs warp analyze in the directory of p.
 func (p *process) analyze(args ...string) *process {
 	p.t.Helper()
 	return start(p.t, append([]string{"analyze"}, args...)...).want(0)
 }
 
-// atMostUnflushed is how old a finished request may be without being in the log: a frame is written every second, from
-// what was collected up to a tenth of a second before.
+// atMostUnflushed is the max age of a finished request that is not in the log: a frame is written
+// every second, from what was collected up to a tenth of a second before.
 const atMostUnflushed = 1500 * time.Millisecond
 
 func TestKilledRunLeavesATruthfulLog(t *testing.T) {
@@ -101,7 +101,8 @@ func TestKilledRunLeavesATruthfulLog(t *testing.T) {
 		if !strings.Contains(a.stdout(), "Operation: PUT") {
 			t.Errorf("%s", a)
 		}
-		// A run that would write to the same name is refused: it is not overwritten, and not while it is a part either.
+		// A run that would write to the same name is rejected: the log is not overwritten, finished
+		// or not.
 		old, err := os.ReadFile(part)
 		b.must(err)
 		again := exec.Command(binary, append(small("put", "--benchdata="+filepath.Join(p.dir, "mine")), b.args()...)...)
@@ -151,7 +152,7 @@ func TestExistingFilesAreNotOverwritten(t *testing.T) {
 			t.Error("a file was made behind a link")
 		}
 	}
-	// What appears while the run lasts is not overwritten either, and the log is not lost.
+	// A file that appears during the run is not overwritten either, and the log is not lost.
 	p := b.warp("put", "--obj.size=1KiB", "--concurrent=2", "--duration=1s", "--benchdata="+filepath.Join(dir, "late"))
 	p.awaitOutput("seed")
 	await(t, 10*time.Second, func() bool { _, err := os.Stat(filepath.Join(dir, "late.csv.zst.part")); return err == nil }, "the log")

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
 	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
@@ -41,7 +41,7 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	// Most tests wait for a run's time to be over or a lease to run out, which is no work.
+	// Most tests only wait for the end of a run or a lease.
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p != nil {
 		_ = p.Value.Set("10")
@@ -49,13 +49,13 @@ func testMain(m *testing.M) int {
 	return stores.Run(m)
 }
 
-// realStores are the stores that are a process of their own. The embedded one lives and dies with a run, so there
-// is nothing in it that could be lost.
+// realStores are the stores in a separate process. The embedded one lives and dies with a run, so
+// nothing in it could be lost.
 func realStores() []string {
 	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage}
 }
 
-// onEach runs a test against every real store at once.
+// onEach runs a test against all real stores in parallel.
 func onEach(t *testing.T, test func(t *testing.T, s *teststore.Store)) {
 	t.Parallel()
 	for _, name := range realStores() {
@@ -66,7 +66,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *teststore.Store)) {
 	}
 }
 
-// A process is a warp that runs.
+// A process is a running warp.
 type process struct {
 	t    *testing.T
 	line string
@@ -79,7 +79,7 @@ type process struct {
 	took     time.Duration
 }
 
-// in are the arguments that name a bucket of a store, through the given endpoint.
+// in returns the arguments for a bucket of a store, through the given endpoint.
 func in(s *teststore.Store, endpoint, bucket string) []string {
 	if s.Provider != "" {
 		return []string{"--provider=" + s.Provider, "--host=http://" + endpoint + s.Path, "--bucket=" + bucket}
@@ -88,7 +88,7 @@ func in(s *teststore.Store, endpoint, bucket string) []string {
 		"--region=" + s.Region, "--bucket=" + bucket}
 }
 
-// start runs warp with nothing of this machine's environment, in a folder of its own.
+// start runs warp with an empty environment, in a separate directory.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, line: strings.Join(args, " "), dir: t.TempDir(), start: time.Now()}
@@ -105,10 +105,10 @@ func start(t *testing.T, args ...string) *process {
 
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
-// signal is for signals that may come too late.
+// signal sends a signal, which may come too late.
 func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// wait returns the exit code; -1 where a signal ended the process.
+// wait returns the exit code, or -1 if a signal ended the process.
 func (p *process) wait() int {
 	p.once.Do(func() {
 		err := p.cmd.Wait()
@@ -120,7 +120,7 @@ func (p *process) wait() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// want ends the test where the process ends otherwise.
+// want fails the test if the process ends with another exit code.
 func (p *process) want(code int) *process {
 	p.t.Helper()
 	if got := p.wait(); got != code {
@@ -136,7 +136,7 @@ func (p *process) String() string {
 	return fmt.Sprintf("warp %s\n--- stdout\n%s--- stderr\n%s", p.line, p.stdout(), p.stderr())
 }
 
-// says wants exactly one line of error, with all of the words.
+// says checks that there is exactly one error line, with all of the words.
 func (p *process) says(words ...string) {
 	p.t.Helper()
 	p.wait()
@@ -156,7 +156,7 @@ func (p *process) says(words ...string) {
 	}
 }
 
-// warns wants a warning with all of the words.
+// warns checks that there is a warning with all of the words.
 func (p *process) warns(words ...string) {
 	p.t.Helper()
 	p.wait()
@@ -172,7 +172,7 @@ func (p *process) warns(words ...string) {
 	p.t.Errorf("no warning with %q: %s", words, p)
 }
 
-// awaitOutput waits until standard error has text.
+// awaitOutput waits until standard error contains text.
 func (p *process) awaitOutput(text string) {
 	p.t.Helper()
 	await(p.t, 30*time.Second, func() bool { return strings.Contains(p.stderr(), text) }, text)
@@ -188,10 +188,10 @@ func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
 	}
 }
 
-// small are the flags of a run that is over soon.
+// small returns the flags of a short run.
 func small(op string, more ...string) []string {
 	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=10s"}
-	if !slices.Contains(more, "--list-existing") { // which uploads nothing
+	if !slices.Contains(more, "--list-existing") { // it uploads nothing
 		args = append(args, "--obj.size=1KiB")
 	}
 	if op != "put" {
@@ -200,6 +200,7 @@ func small(op string, more ...string) []string {
 	return append(args, more...)
 }
 
-// expiry is how long after a death a lease of ten seconds has run out, in a store that counts in whole seconds. A shorter
-// one could run out while a busy machine lets warp stand still, and that ends a run.
+// expiry is how long after a death a lease of ten seconds has expired, in a store that counts in
+// whole seconds. A shorter lease could expire during a run while a busy machine pauses warp, which
+// ends the run.
 const expiry = 11200 * time.Millisecond

@@ -45,7 +45,7 @@ func TestCleanUpThroughAStoreThatFailsAThirdOfRequests(t *testing.T) {
 	})
 }
 
-// A store may take a request to delete many and fail some of them.
+// A store may accept a request to delete many objects and fail for some of them.
 func TestStoreThatConfirmsOnlySomeDeletions(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -127,7 +127,7 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 	b.laterRunsCleanUp(before)
 }
 
-// Frozen before the first answer of the run, all that there is to report is that.
+// If the store freezes before the first answer of the run, the report says so.
 func TestStoreThatFreezesBeforeTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.Versitygw)

@@ -11,30 +11,30 @@ import (
 	"warp/internal/teststore"
 )
 
-// An ownAPI is a store that does not speak S3, and how to look at it past warp.
+// An ownAPI is a store without S3, and functions to inspect it directly.
 type ownAPI struct {
 	store      string                              // its name in teststore
-	open       func(t *testing.T) *teststore.Store // starts one for a test; nil = tests share the store of that name
+	open       func(t *testing.T) *teststore.Store // starts a store for one test; nil = tests share the store of that name
 	makeBucket func(b *bucket) error
 	put        func(b *bucket, key, content string) error
-	look       func(b *bucket) map[string]item // all that is in the bucket
-	lacks      func(args []string) bool        // benchmarks that warp refuses there
-	foreign    map[string]string               // objects that look like what warp keeps there
-	parts      []string                        // benchmarks that upload in parts; nil = there are none
-	unfinished func(key string, i item) bool   // whether that is of an upload that is not complete
+	look       func(b *bucket) map[string]item // returns everything in the bucket
+	lacks      func(args []string) bool        // reports whether warp rejects a benchmark there
+	foreign    map[string]string               // objects that look like those that warp keeps there
+	parts      []string                        // benchmarks that upload in parts; nil = none
+	unfinished func(key string, i item) bool   // reports whether the item belongs to an incomplete upload
 }
 
-// partSize is that of the parts in these tests.
+// partSize is the size of the parts in these tests.
 const partSize = 5 << 20
 
-// isPart reports whether a request uploads a part. Before the first one, an upload of a chosen name may not say yet whose it
-// is, and stays.
+// isPart reports whether a request uploads a part. Before the first part, an upload with a chosen
+// name may not be marked as warp's yet, and stays.
 func isPart(r *http.Request) bool { return r.ContentLength >= partSize }
 
-// ownAPIs are those stores. What holds in S3's holds in them.
+// ownAPIs lists the stores without S3. They get the same tests.
 func ownAPIs() []*ownAPI { return []*ownAPI{gcs(), azurite(), aistore()} }
 
-// onOwnAPIs runs a test in a bucket of each, which somebody else has made.
+// onOwnAPIs runs a test in a foreign bucket of each of them.
 func onOwnAPIs(t *testing.T, test func(t *testing.T, b *bucket)) {
 	t.Parallel()
 	for _, own := range ownAPIs() {
@@ -52,7 +52,7 @@ func onOwnAPIs(t *testing.T, test func(t *testing.T, b *bucket)) {
 	}
 }
 
-// Foreign objects are as safe as on S3: whatever warp does there.
+// Foreign objects are as safe as in S3, whatever warp does.
 func TestOwnAPIForeignObjects(t *testing.T) {
 	onOwnAPIs(t, func(t *testing.T, b *bucket) {
 		b.fill()
@@ -77,7 +77,8 @@ func TestOwnAPIForeignObjects(t *testing.T) {
 	})
 }
 
-// And wherever it is killed: the next run removes what is warp's and nothing else, and so does warp clean.
+// Whenever warp is killed, the next run removes what is warp's and nothing else, and so does warp
+// clean.
 func TestOwnAPIKilled(t *testing.T) {
 	onOwnAPIs(t, func(t *testing.T, b *bucket) {
 		r := killSeed(t)

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// A front is a store's only door. It notes what passes, and a test can shut it for good, freeze it, refuse requests
-// and change answers.
+// A front is the only access to a store. It records requests, and a test can shut it for good,
+// freeze it, reject requests and change answers.
 type front struct {
 	endpoint string
 
 	before func(*http.Request)              // called with each request; may be nil
 	change func(*http.Response) error       // changes answers; may be nil
-	refuse func(*http.Request) (status int) // answers in place of the store unless 0; may be nil; one call at a time
+	refuse func(*http.Request) (status int) // status to answer with instead of the store, or 0; may be nil; never called concurrently
 	frozen atomic.Int64                     // no answer passes before this time, unix ns
 	server *http.Server
-	shut   func() // breaks all connections and takes no more
+	shut   func() // closes all connections and accepts no more
 
 	mu       sync.Mutex
 	passed   []seen
@@ -31,14 +31,14 @@ type front struct {
 	inFlight atomic.Int64
 }
 
-// seen is a request that passed.
+// seen is a recorded request.
 type seen struct {
 	path, query string
 	status      int
 	start, end  time.Time
 }
 
-// newFront opens the door; set makes the front what the test needs before the first request, and may be nil.
+// newFront starts a front. set, which may be nil, configures it before the first request.
 func newFront(t *testing.T, store string, set func(*front)) *front {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func newFront(t *testing.T, store string, set func(*front)) *front {
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: store})
-			r.Out.Host = r.In.Host // it is signed
+			r.Out.Host = r.In.Host // the signature covers it
 		},
 		ModifyResponse: func(r *http.Response) error {
 			f.thaw(r.Request)
@@ -82,7 +82,7 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request, store http.Handler
 	defer f.inFlight.Add(-1)
 	s := seen{path: r.URL.EscapedPath(), query: r.URL.RawQuery, start: time.Now()}
 	answer := &answerWriter{ResponseWriter: w}
-	defer func() { // also where the handler panics, which is how it breaks a connection
+	defer func() { // also if the handler panics, which is how it breaks a connection
 		s.status, s.end = answer.status, time.Now()
 		f.mu.Lock()
 		f.passed = append(f.passed, s)
@@ -114,7 +114,7 @@ func (f *front) refusal(r *http.Request) int {
 	return status
 }
 
-// freeze holds back all answers for d from now.
+// freeze delays all answers until d from now.
 func (f *front) freeze(d time.Duration) { f.frozen.Store(time.Now().Add(d).UnixNano()) }
 
 func (f *front) thaw(r *http.Request) {
@@ -127,7 +127,7 @@ func (f *front) thaw(r *http.Request) {
 	}
 }
 
-// requests returns what has passed and fits, after a moment for what is on its way.
+// requests returns the recorded requests that match. It first waits briefly for those in flight.
 func (f *front) requests(fit func(seen) bool) (all []seen) {
 	for end := time.Now().Add(time.Second); f.inFlight.Load() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -144,7 +144,7 @@ func (f *front) requests(fit func(seen) bool) (all []seen) {
 
 func (f *front) refusals() int { f.mu.Lock(); defer f.mu.Unlock(); return f.refused }
 
-// answerWriter notes the status.
+// answerWriter records the status.
 type answerWriter struct {
 	http.ResponseWriter
 	status int

@@ -10,8 +10,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// A run that was stopped for longer than its lease must not write over what another run has kept under the same names
-// meanwhile, nor remove it.
+// A run that was stopped for longer than its lease must not overwrite or remove what another run
+// has kept under the same names meanwhile.
 func TestStoppedRunDoesNotGoOn(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)

@@ -61,7 +61,7 @@ func (m *tmux) await(what string) string {
 
 func (m *tmux) enter(line string) { m.run("send-keys", "-l", line); m.run("send-keys", "Enter") }
 
-// settings is how the terminal is set, as stty tells.
+// settings returns the settings of the terminal from stty.
 func (m *tmux) settings(name string) string {
 	m.t.Helper()
 	path := filepath.Join(m.dir, name)
@@ -78,7 +78,7 @@ func (m *tmux) cursor() bool {
 	return strings.TrimSpace(m.run("display-message", "-p", "#{cursor_flag}")) == "1"
 }
 
-// command is a line for the shell: warp with these arguments, then its exit code.
+// command returns a shell command: warp with these arguments, then its exit code.
 func command(b *bucket, args ...string) string {
 	line := "clear; " + binary
 	for _, a := range append(args, b.args()...) {
@@ -102,7 +102,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 		if now := m.settings(fmt.Sprint("after", time.Now().UnixNano())); now != found {
 			t.Errorf("the terminal was set to %q and is set to %q %s", found, now, when)
 		}
-		// What is typed is shown: echo is on.
+		// Typed text is visible: echo is on.
 		m.run("send-keys", "-l", "echo visible")
 		m.await("ready> echo visible")
 		m.run("send-keys", "Enter")
@@ -111,7 +111,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 
 	m.enter(command(b, run...))
 	m.await("Running  [")
-	// The rarer operations may take a while to come up for the first time.
+	// The rarer operations may take a while to appear.
 	for _, want := range []string{"requests", "obj/s", "GET ", "STAT ", "PUT ", "DELETE ", "p50", "p99", "errors"} {
 		m.await(want)
 	}
@@ -148,7 +148,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 	asFound("after two")
 	f.freeze(0)
 
-	// And in the middle of prepare.
+	// And during preparation.
 	m.enter(command(b, "get", "--objects=20000", "--obj.size=1KiB", "--concurrent=4", "--lease=10s"))
 	m.await("Preparing: uploading  [")
 	m.run("send-keys", "C-c")

@@ -14,8 +14,8 @@ import (
 	"warp/pkg/generator"
 )
 
-// TestMoreUploadsThanAPageHolds: clean-up aborts all unfinished uploads of a dead run, where a listing of them has several pages,
-// and none of somebody else, of whom a page is full.
+// TestMoreUploadsThanAPageHolds checks that clean-up aborts all incomplete uploads of a dead run,
+// even if listing them takes several pages, and no foreign ones, which fill a page.
 func TestMoreUploadsThanAPageHolds(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		const page = 1000
@@ -33,7 +33,7 @@ func TestMoreUploadsThanAPageHolds(t *testing.T) {
 			})
 		}
 		for i := range uint64(page + 50) {
-			keys <- fmt.Sprintf("theirs/%04d", i) // lies before ours
+			keys <- fmt.Sprintf("theirs/%04d", i) // sorts before ours
 			keys <- names.Key(0, i)
 		}
 		close(keys)
@@ -51,7 +51,8 @@ func TestMoreUploadsThanAPageHolds(t *testing.T) {
 	})
 }
 
-// uploads lists all unfinished uploads. It goes on behind names, since versitygw refuses to do so behind uploads.
+// uploads lists all incomplete uploads. It continues after names, since versitygw does not continue
+// after uploads.
 func (b *bucket) uploads() (keys []string) {
 	b.t.Helper()
 	for marker := ""; ; {

@@ -63,7 +63,7 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 			b.versioned = true
 			suspended := func(when string) {
 				t.Helper()
-				// A store without bucket tags cannot say that warp made the bucket.
+				// A store without bucket tags cannot record that warp made the bucket.
 				if v := b.versioning(); v != "Suspended" {
 					t.Errorf("versioning is %q %s", v, when)
 				}
@@ -75,7 +75,7 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 			b.warp("get", "--versions=1", "--objects=5", "--obj.size=1KiB", "--duration=100ms").want(0)
 			suspended("after a run that did not want it")
 
-			// The first of two ends while the second still needs versions.
+			// The first of two runs ends while the second still needs versions.
 			first := b.warp(small("get", "--versions=2", "--duration=30s")...)
 			first.awaitOutput("Preparing: uploading: ")
 			second := b.warp(small("stat", "--versions=2", "--duration=30s")...)

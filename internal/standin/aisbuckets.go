@@ -19,10 +19,10 @@ type aisAction struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// aisPage is the largest page of a listing.
+// aisPage is the max number of entries in a page of a listing.
 const aisPage = 10000
 
-// serveBucket answers requests about a bucket, or about all.
+// serveBucket answers requests about one bucket or all of them.
 func (a *AIStore) serveBucket(w http.ResponseWriter, r *http.Request, name string) {
 	var act aisAction
 	if r.Method != http.MethodHead {
@@ -97,7 +97,7 @@ func (a *AIStore) setProperties(w http.ResponseWriter, r *http.Request, b *aisBu
 	return err == nil
 }
 
-// An aisListing is what a listing is asked for.
+// An aisListing is a request for a listing.
 type aisListing struct {
 	UUID       string `json:"uuid"`
 	Props      string `json:"props"`
@@ -150,7 +150,7 @@ func (b *aisBucket) list(w http.ResponseWriter, r *http.Request, value json.RawM
 			continue
 		}
 		if n := len(page); n > 0 && page[n-1].Name == entry.Name {
-			continue // the same directory
+			continue // same directory as before
 		}
 		if len(page) == size {
 			more = page[size-1].Name
@@ -167,7 +167,7 @@ func (b *aisBucket) list(w http.ResponseWriter, r *http.Request, value json.RawM
 	_, _ = w.Write(packPage(uuid, more, page))
 }
 
-// entry is an object as a listing has it; false where it does not.
+// entry returns an object as a listing shows it, or false if it does not.
 func (b *aisBucket) entry(key string, ask *aisListing) (e aisEntry, ok bool) {
 	o := b.objects[key]
 	rest, ok := strings.CutPrefix(key, ask.Prefix)
@@ -198,7 +198,7 @@ func (b *aisBucket) entry(key string, ask *aisListing) (e aisEntry, ok bool) {
 	return e, true
 }
 
-// packPage is a page in MessagePack.
+// packPage encodes a page in MessagePack.
 func packPage(uuid, more string, page []aisEntry) []byte {
 	b := msgp.AppendMapHeader(nil, 4)
 	b = msgp.AppendString(msgp.AppendString(b, "UUID"), uuid)
@@ -216,13 +216,13 @@ func packPage(uuid, more string, page []aisEntry) []byte {
 	return msgp.AppendUint32(msgp.AppendString(b, "Flags"), 0)
 }
 
-// An aisJob is a deletion of many objects.
+// An aisJob is a job that deletes many objects.
 type aisJob struct {
-	polls int // how often it is not over yet when it is asked about
+	polls int // number of times that its status is "running"
 	do    func()
 }
 
-// deleteObjects begins a job. An empty selection is the whole bucket.
+// deleteObjects starts a job. An empty selection is the whole bucket.
 func (a *AIStore) deleteObjects(w http.ResponseWriter, r *http.Request, b *aisBucket, value json.RawMessage) {
 	var selected struct {
 		Names    []string `json:"objnames"`
@@ -245,7 +245,7 @@ func (a *AIStore) deleteObjects(w http.ResponseWriter, r *http.Request, b *aisBu
 	_, _ = w.Write([]byte(id))
 }
 
-// serveJob says how far a job is.
+// serveJob returns the status of a job.
 func (a *AIStore) serveJob(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		ID string `json:"ID"`

@@ -9,8 +9,9 @@ import (
 
 var etlName = regexp.MustCompile(`^[a-z0-9][-a-z0-9]{4,30}[a-z0-9]$`)
 
-// serveETL answers requests about transformations. A cluster that is not on Kubernetes has none. Of containers it knows what
-// two do: one whose image has md5 in its name replaces an object by its MD5, each other one leaves it as it is.
+// serveETL answers requests about transformations. A cluster that is not on Kubernetes has none. It
+// simulates two containers: one with md5 in the name of its image replaces an object by its MD5,
+// and any other does not change it.
 func (a *AIStore) serveETL(w http.ResponseWriter, r *http.Request, words []string) {
 	if !a.opts.Kubernetes {
 		aisError(w, r, http.StatusBadRequest, "the operation requires Kubernetes")

@@ -22,13 +22,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// An aisTarget is a node that has objects.
+// An aisTarget is a node that stores objects.
 type aisTarget struct {
 	cluster *AIStore
 	number  int
 }
 
-// listenAt has a server listen at another address, at any port.
+// listenAt makes a server listen at another address, on any port.
 func listenAt(t testing.TB, server *httptest.Server, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
@@ -39,7 +39,7 @@ func listenAt(t testing.TB, server *httptest.Server, address string) {
 	server.Listener = l
 }
 
-// aisSum is the checksum of a kind; "" = there is no such kind, or it is none.
+// aisSum returns the checksum of a type, or "" if the type is unknown or none.
 func aisSum(kind string, data []byte) string {
 	var h hash.Hash
 	switch kind {
@@ -118,7 +118,7 @@ func (n *aisTarget) put(w http.ResponseWriter, r *http.Request, b *aisBucket, ke
 	o.describe(w.Header())
 }
 
-// describe sets the headers that say what an object is.
+// describe sets the headers that describe an object.
 func (o *aisObject) describe(h http.Header) {
 	if o.sum != "" {
 		h.Set("Ais-Checksum-Type", o.kind)
@@ -131,7 +131,7 @@ func (o *aisObject) describe(h http.Header) {
 	}
 }
 
-// existing answers requests about an object that there is.
+// existing answers requests about an existing object.
 func (n *aisTarget) existing(w http.ResponseWriter, r *http.Request, b *aisBucket, key string, body []byte) {
 	o := b.objects[key]
 	switch r.Method {
@@ -176,7 +176,7 @@ func (n *aisTarget) get(w http.ResponseWriter, r *http.Request, o *aisObject) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// head says what was asked for, which is all if nothing was.
+// head returns the requested properties, or all of them if none are named.
 func (o *aisObject) head(w http.ResponseWriter, r *http.Request) {
 	all := http.Header{}
 	o.describe(all)

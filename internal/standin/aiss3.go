@@ -14,13 +14,14 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// AIStoreS3 is the S3 interface of AIStore: a proxy, which answers requests about buckets and redirects those about objects
-// to a target. It reports versioning and ignores the question for versions.
+// AIStoreS3 is the S3 interface of AIStore: a proxy, which answers requests about buckets and
+// redirects requests about objects to a target. It reports versioning, and answers requests for
+// versions with objects.
 type AIStoreS3 struct {
 	Proxy, Target *Gateway
 
 	mu    sync.Mutex
-	sizes map[string]map[int]int64 // of parts, by path and upload, and by path when it is complete
+	sizes map[string]map[int]int64 // sizes of parts, by path and upload, and by path after completion
 }
 
 // StartAIStoreS3 starts the interface below /s3.
@@ -38,7 +39,7 @@ func StartAIStoreS3(t testing.TB, store *s3mem.Embedded) *AIStoreS3 {
 	return a
 }
 
-// serveBucket answers what the embedded store answers otherwise.
+// serveBucket answers the requests for which AIStore differs from the embedded store.
 func (a *AIStoreS3) serveBucket(w http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()
 	switch {
@@ -52,7 +53,7 @@ func (a *AIStoreS3) serveBucket(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// serveObject does downloads of single parts, by the sizes of the parts that were uploaded.
+// serveObject answers downloads of single parts, using the sizes of the uploaded parts.
 func (a *AIStoreS3) serveObject(_ http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()
 	upload, number := query.Get("uploadId"), 0

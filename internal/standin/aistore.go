@@ -19,40 +19,41 @@ import (
 	"time"
 )
 
-// An AIStore is a cluster of AIStore with its own API as it is documented: a proxy, which redirects requests about objects
-// to one of several targets, buckets with backends and properties, listings by continuation token in JSON and in
-// MessagePack, jobs that delete, and transformations where it runs on Kubernetes.
+// An AIStore is a cluster of AIStore with its own API as documented: a proxy, which redirects
+// requests about objects to one of several targets, buckets with backends and properties, listings
+// with continuation tokens in JSON and in MessagePack, jobs that delete, and transformations if it
+// runs on Kubernetes.
 type AIStore struct {
 	URL     string   // of the proxy
 	Targets []string // URLs
 
 	opts     AIStoreOptions
-	received atomic.Int64 // bytes, by the proxy
+	received atomic.Int64 // bytes received by the proxy
 
 	mu         sync.Mutex
 	buckets    map[string]*aisBucket
 	jobs       map[string]*aisJob
-	transforms map[string]string // what each does, by name
+	transforms map[string]string // the effect of each, by name
 	seen       []AISSeen
 }
 
-// AIStoreOptions are what clusters differ in.
+// AIStoreOptions are the properties of a cluster.
 type AIStoreOptions struct {
 	Targets    int    // 0 = 2
-	Token      string // of AuthN, without which the proxy refuses everything; "" = there is no AuthN
+	Token      string // token of AuthN that the proxy requires; "" = no AuthN
 	Kubernetes bool
-	Polls      int // how often a job is not over yet when it is asked about
-	// TargetAddr is an address to listen at, of another host than the proxy's; "" = its own.
+	Polls      int // number of times that the status of a job is "running"
+	// TargetAddr is the address at which targets listen, different from the proxy's; "" = the same.
 	TargetAddr string
-	// HideTargets leaves the targets out of the cluster's map.
+	// HideTargets omits the targets from the cluster's map.
 	HideTargets bool
 }
 
 // An AISSeen is a request that the cluster has received.
 type AISSeen struct {
-	Node, Method, Path, Query string // Node is proxy or target
-	Token                     bool   // it had one
-	Body                      int64  // bytes that came
+	Node, Method, Path, Query string // proxy or target
+	Token                     bool   // it carried one
+	Body                      int64  // received bytes
 }
 
 type aisBucket struct {
@@ -63,11 +64,11 @@ type aisBucket struct {
 
 type aisObject struct {
 	data      []byte
-	sum, kind string // checksum
+	sum, kind string // checksum and its type
 	atime     time.Time
 	version   int
 	custom    map[string]string
-	remote    bool // it is behind the cluster, and not in it yet
+	remote    bool // behind the cluster, and not in it yet
 }
 
 // StartAIStore starts a cluster.
@@ -120,10 +121,10 @@ func (c *countingConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Received is how many bytes the proxy has received so far, heads of requests included.
+// Received returns how many bytes the proxy has received so far, including heads of requests.
 func (a *AIStore) Received() int64 { return a.received.Load() }
 
-// Host is the proxy's address.
+// Host returns the proxy's address.
 func (a *AIStore) Host() string { return strings.TrimPrefix(a.URL, "http://") }
 
 // Seen returns the requests so far.
@@ -133,7 +134,7 @@ func (a *AIStore) Seen() []AISSeen {
 	return slices.Clone(a.seen)
 }
 
-// AddRemote adds a bucket of another backend with objects that are not in the cluster yet.
+// AddRemote adds a bucket of another backend, with objects that are not in the cluster yet.
 func (a *AIStore) AddRemote(backend, name string, objects map[string][]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,7 +146,7 @@ func (a *AIStore) AddRemote(backend, name string, objects map[string][]byte) {
 	a.buckets[b.id()] = b
 }
 
-// Put stores an object, in a bucket of the cluster's own that is made where it is missing.
+// Put stores an object in one of the cluster's own buckets, which it creates if necessary.
 func (a *AIStore) Put(bucket, key string, data []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,7 +158,7 @@ func (a *AIStore) Put(bucket, key string, data []byte) {
 	b.objects[key] = newAISObject(data, b.checksum(), 1)
 }
 
-// Keys are the names of the objects in a bucket of the cluster's own.
+// Keys returns the names of the objects in one of the cluster's own buckets.
 func (a *AIStore) Keys(bucket string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,7 +168,7 @@ func (a *AIStore) Keys(bucket string) []string {
 	return nil
 }
 
-// AddBucket adds a bucket of the cluster's own.
+// AddBucket adds a bucket to the cluster itself.
 func (a *AIStore) AddBucket(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -175,7 +176,8 @@ func (a *AIStore) AddBucket(name string) {
 	a.buckets[b.id()] = b
 }
 
-// Objects describes every object in a bucket of the cluster's own, by name: all about it but when it was used.
+// Objects returns a description of every object in one of the cluster's own buckets, by name:
+// everything except when it was used.
 func (a *AIStore) Objects(bucket string) map[string]string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -188,7 +190,7 @@ func (a *AIStore) Objects(bucket string) map[string]string {
 	return all
 }
 
-// Properties returns the properties of a bucket that were set; nil = there is no such bucket.
+// Properties returns the properties of a bucket that were set, or nil if the bucket does not exist.
 func (a *AIStore) Properties(name string) map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,7 +210,7 @@ func newAISBucket(backend, name string) *aisBucket {
 
 func (b *aisBucket) id() string { return b.backend + "//" + b.name }
 
-// cname is how messages name a bucket, or an object in it.
+// cname returns the name of a bucket, or of an object in it, in messages.
 func (b *aisBucket) cname(key string) string {
 	if key == "" {
 		return b.backend + "://" + b.name
@@ -221,7 +223,7 @@ func (b *aisBucket) checksum() string {
 	return kind
 }
 
-// set sets properties, of which every one has to exist.
+// set sets properties. All of them have to exist.
 func (b *aisBucket) set(props map[string]any) error {
 	for name, value := range props {
 		if _, ok := b.props[name]; !ok {
@@ -249,7 +251,7 @@ func (a *AIStore) note(node string, r *http.Request, body int64) {
 	a.seen = append(a.seen, AISSeen{node, r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization") != "", body})
 }
 
-// aisError answers with an error as the cluster's nodes have it.
+// aisError answers with an error in the form of the cluster's nodes.
 func aisError(w http.ResponseWriter, r *http.Request, status int, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	w.Header().Set("Hdr-Error", message)
@@ -266,7 +268,7 @@ func aisJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// serveProxy answers for the proxy.
+// serveProxy handles requests to the proxy.
 func (a *AIStore) serveProxy(w http.ResponseWriter, r *http.Request) {
 	a.note("proxy", r, 0)
 	if a.opts.Token != "" && r.Header.Get("Authorization") != "Bearer "+a.opts.Token {
@@ -309,7 +311,7 @@ func (a *AIStore) noBucket(w http.ResponseWriter, r *http.Request, name string) 
 	aisError(w, r, http.StatusNotFound, "bucket %q does not exist", "ais://"+name)
 }
 
-// redirect sends a request about an object to its target: with 301 if it is a GET, else with 307.
+// redirect redirects a request about an object to its target, with 301 for a GET and 307 otherwise.
 func (a *AIStore) redirect(w http.ResponseWriter, r *http.Request, bucket, key string) {
 	a.mu.Lock()
 	b := a.find(r, bucket)
@@ -330,14 +332,14 @@ func (a *AIStore) redirect(w http.ResponseWriter, r *http.Request, bucket, key s
 	http.Redirect(w, r, to, status)
 }
 
-// owner is the number of the target that has an object.
+// owner returns the number of the target that stores an object.
 func (a *AIStore) owner(b *aisBucket, key string) int {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, b.id()+"/"+key)
 	return int(h.Sum32() % uint32(len(a.Targets)))
 }
 
-// serveCluster answers what is asked about the cluster.
+// serveCluster answers requests about the cluster.
 func (a *AIStore) serveCluster(w http.ResponseWriter, r *http.Request) {
 	switch what := r.URL.Query().Get("what"); what {
 	case "cluster_config", "config":

@@ -13,7 +13,8 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// NVIDIA's client and warp work with the same cluster, so both follow its protocol, and each reads what the other wrote.
+// NVIDIA's client and warp work with the same cluster and read each other's objects, so both follow
+// its protocol.
 func TestAIStorePython(t *testing.T) {
 	t.Parallel()
 	python, err := teststore.Ensure(t.Context(), teststore.AIStorePython)

@@ -22,14 +22,15 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// An Express is S3 Express One Zone as AWS documents it: directory buckets, sessions that lapse, requests that are signed
-// with the keys of a session or of the user, listings of directories in no order, and appends. It answers to the hosts
-// of Amazon's with bucket names in them, and to any other host with bucket names in paths.
+// An Express is S3 Express One Zone as AWS documents it: directory buckets, sessions that expire,
+// requests signed with the keys of a session or of the user, unordered listings of directories, and
+// appends. For hosts of Amazon's it expects bucket names in host names, and for other hosts in
+// paths.
 type Express struct {
 	Addr   string
 	Region string
 	User   Key
-	Lasts  time.Duration // of sessions
+	Lasts  time.Duration // lifetime of sessions
 	// Creating is called before a session is created, if it is set.
 	Creating func(bucket string)
 	CA       []byte // of the certificate; nil without TLS
@@ -50,13 +51,13 @@ type session struct {
 	ends   time.Time
 }
 
-// NewExpress returns one that Start starts.
+// NewExpress returns a stand-in that is not started.
 func NewExpress(store *s3mem.Embedded) *Express {
 	return &Express{mem: store, Region: "us-east-1", User: Key{Access: "useraccess", Secret: "usersecret"}, Lasts: 5 * time.Minute,
 		sessions: make(map[string]session), created: make(map[string]int)}
 }
 
-// Start begins to answer.
+// Start starts the server.
 func (e *Express) Start(t testing.TB, tls bool) {
 	t.Helper()
 	e.server = httptest.NewUnstartedServer(e)
@@ -69,7 +70,7 @@ func (e *Express) Start(t testing.TB, tls bool) {
 	e.Addr = e.server.Listener.Addr().String()
 }
 
-// MakeBucket makes a bucket without a request.
+// MakeBucket creates a bucket without a request.
 func (e *Express) MakeBucket(t testing.TB, bucket string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -79,7 +80,7 @@ func (e *Express) MakeBucket(t testing.TB, bucket string) {
 	}
 }
 
-// Created is how many sessions of a bucket there were.
+// Created returns how many sessions of a bucket were created.
 func (e *Express) Created(bucket string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -96,7 +97,7 @@ func (e *Express) Revoke() {
 	}
 }
 
-// Seen returns the requests so far, and what was wrong with them.
+// Seen returns the requests so far, and their errors.
 func (e *Express) Seen() ([]Seen, []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -107,7 +108,7 @@ func (e *Express) Seen() ([]Seen, []string) {
 type refusal struct {
 	status        int
 	code, message string
-	expected      bool // it is no fault of the client's
+	expected      bool // not the client's mistake
 }
 
 func (r *refusal) Error() string { return r.code + ": " + r.message }
@@ -139,7 +140,7 @@ func (e *Express) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var directoryName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*--([a-z0-9-]+)--x-s3$`)
 
-// split finds bucket and key, which are in the host's name at Amazon's hosts.
+// split returns bucket and key. For hosts of Amazon's the bucket is in the host name.
 func (e *Express) split(r *http.Request) (bucket, key string, err error) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -217,7 +218,7 @@ func (e *Express) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// who may have signed a request: the user, or whoever has the session.
+// who checks who signed a request: the user, or the owner of the session.
 func (e *Express) who(r *http.Request, bucket, key string, query url.Values) (Key, error) {
 	token := r.Header.Get("X-Amz-S3session-Token")
 	byUser := query.Has("session") || r.Method == http.MethodHead && key == "" || r.Header.Get("X-Amz-Copy-Source") != "" ||
@@ -244,7 +245,7 @@ func (e *Express) who(r *http.Request, bucket, key string, query url.Values) (Ke
 	return s.Key, nil
 }
 
-// refused is about what directory buckets do not have.
+// refused rejects functions that directory buckets do not have.
 func refused(r *http.Request, query url.Values) error {
 	for _, name := range []string{"versions", "versioning", "tagging", "object-lock", "retention", "acl", "location", "legal-hold"} {
 		if query.Has(name) {
@@ -283,7 +284,7 @@ func (e *Express) create(w http.ResponseWriter, bucket string) error {
 	return nil
 }
 
-// object reads an object; nil where there is none.
+// object reads an object, or returns nil if there is none.
 func (e *Express) object(r *http.Request, path string) []byte {
 	get := httptest.NewRequestWithContext(r.Context(), http.MethodGet, (&url.URL{Path: path}).EscapedPath(), nil)
 	answer := httptest.NewRecorder()
@@ -294,7 +295,7 @@ func (e *Express) object(r *http.Request, path string) []byte {
 	return append([]byte{}, answer.Body.Bytes()...)
 }
 
-// write stores an object, and answers with what is shown of it.
+// write stores an object, and answers with its properties.
 func (e *Express) write(r *http.Request, data []byte) *httptest.ResponseRecorder {
 	put := httptest.NewRequestWithContext(r.Context(), http.MethodPut, r.URL.EscapedPath(), bytes.NewReader(data))
 	put.Header.Set("Content-Length", strconv.Itoa(len(data)))
@@ -332,7 +333,7 @@ func (e *Express) copy(w http.ResponseWriter, r *http.Request) error {
 
 var listedObjects = regexp.MustCompile(`(?s)<Contents>.*?</Contents>`)
 
-// list answers with a listing whose objects are in another order.
+// list answers with a listing whose objects are out of order.
 func (e *Express) list(w http.ResponseWriter, r *http.Request) error {
 	answer := httptest.NewRecorder()
 	e.mem.ServeHTTP(answer, r)

@@ -22,7 +22,7 @@ type Seen struct {
 	Body                      int // bytes
 }
 
-// A Gateway is an S3 store whose signatures count, below a path, which may redirect.
+// A Gateway is an S3 store below a path that checks signatures and may redirect.
 type Gateway struct {
 	URL  string // with the path
 	Addr string
@@ -30,7 +30,7 @@ type Gateway struct {
 
 	path   string
 	mem    http.Handler
-	answer func(w http.ResponseWriter, r *http.Request) bool // answers in place of the store if it returns true; nil = never
+	answer func(w http.ResponseWriter, r *http.Request) bool // if it returns true, it has answered instead of the store; nil = never
 	server *httptest.Server
 
 	mu       sync.Mutex
@@ -39,7 +39,7 @@ type Gateway struct {
 	problems []string
 }
 
-// StartGateway starts one below path. Several may be in front of one store.
+// StartGateway starts a gateway below path. A store may have several.
 func StartGateway(t testing.TB, path string, store *s3mem.Embedded) *Gateway {
 	t.Helper()
 	g := &Gateway{path: path, mem: store, Key: Key{Access: "gatewayaccess", Secret: "gatewaysecret"}}
@@ -50,14 +50,14 @@ func StartGateway(t testing.TB, path string, store *s3mem.Embedded) *Gateway {
 	return g
 }
 
-// Redirect has requests be redirected to where to says; "" = nowhere.
+// Redirect redirects requests to the URL that to returns; "" = no redirect.
 func (g *Gateway) Redirect(to func(r *http.Request) string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.redirect = to
 }
 
-// To redirects to the same path at another host, with a parameter more, as AIStore does.
+// To redirects to the same path at another host, with an additional parameter, as AIStore does.
 func To(base string) func(*http.Request) string {
 	return func(r *http.Request) string {
 		query := r.URL.RawQuery
@@ -68,7 +68,7 @@ func To(base string) func(*http.Request) string {
 	}
 }
 
-// Seen returns the requests so far, and what was wrong with them.
+// Seen returns the requests so far, and their errors.
 func (g *Gateway) Seen() ([]Seen, []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package standin has servers of our own for tests, in place of stores that no test can run: a gateway below a path that
-// redirects, and S3 Express One Zone. They behave as their documentation says, and check each signature by AWS's rules,
-// with code that has nothing in common with the engines'.
+// Package standin has servers for tests, in place of stores that tests cannot run: a gateway below
+// a path that redirects, S3 Express One Zone, and AIStore. They behave as documented, and check
+// each signature by AWS's rules, with code that is independent of the engines'.
 package standin
 
 import (
@@ -18,17 +18,17 @@ import (
 	"strings"
 )
 
-// A Key is who may have signed a request.
+// A Key is a pair of keys that may sign requests.
 type Key struct{ Access, Secret, Token string }
 
-// A Signature is what the Authorization header of a V4 signature says.
+// A Signature is the parsed Authorization header of a V4 signature.
 type Signature struct {
 	Access, Date, Region, Service string
 	headers                       []string
 	hex                           string
 }
 
-// ParseSignature reads the Authorization header of a request.
+// ParseSignature parses the Authorization header of a request.
 func ParseSignature(r *http.Request) (s Signature, err error) {
 	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	if !ok {
@@ -55,13 +55,14 @@ func ParseSignature(r *http.Request) (s Signature, err error) {
 	return s, nil
 }
 
-// Verify checks the signature of a request with the secret key, and the hash of its payload, which it reads and puts back.
+// Verify checks the signature of a request with the secret key, and the hash of its payload, which
+// it reads and restores.
 func (s *Signature) Verify(r *http.Request, secret string) error {
 	_, err := s.payload(r, secret)
 	return err
 }
 
-// payload is Verify, and returns the payload.
+// payload is like Verify, and returns the payload.
 func (s *Signature) payload(r *http.Request, secret string) ([]byte, error) {
 	p, err := s.verify(r, secret)
 	if err != nil {
@@ -111,7 +112,7 @@ func sign(key []byte, text string) []byte {
 	return m.Sum(nil)
 }
 
-// canonical is the canonical request.
+// canonical returns the canonical request.
 func (s *Signature) canonical(r *http.Request, hash string) string {
 	var query []string
 	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
@@ -156,7 +157,7 @@ type payload struct {
 	key               []byte
 	when, scope, last string
 	rest              []byte
-	data              []byte // without what is around it
+	data              []byte // without its framing
 }
 
 func (p *payload) verify(r *http.Request, hash string) error {
@@ -186,7 +187,7 @@ func (p *payload) line() (string, bool) {
 	return string(line), ok
 }
 
-// chunks checks the chunks of a payload and what follows them, and returns how long the payload is.
+// chunks checks the chunks of a payload and its trailer, and returns the length of the payload.
 func (p *payload) chunks(signed, trailer bool) (size int, err error) {
 	for {
 		line, ok := p.line()
@@ -226,7 +227,7 @@ func (p *payload) check(kind, text, signature string) error {
 	return nil
 }
 
-// trailer checks the line of the checksum, behind which minio-go has a line feed too many.
+// trailer checks the line of the checksum. minio-go adds an extra line feed to it.
 func (p *payload) trailer(signed bool) error {
 	line, _ := p.line()
 	line = strings.TrimSuffix(line, "\n")

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// startTLS starts a server with a certificate for all hosts of Amazon's that tests ask for, and returns the authority.
+// startTLS starts a server with a certificate for all hosts of Amazon's in tests, and returns its
+// authority.
 func startTLS(t testing.TB, server *httptest.Server) (ca []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FreeAddress is an address on loopback that nothing listens on at this moment.
+// FreeAddress returns an address on loopback at which nothing listens now.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	addrs, err := freePorts(1)
@@ -18,8 +18,8 @@ func FreeAddress(t testing.TB) string {
 	return addrs[0]
 }
 
-// freePorts returns addresses on loopback that nothing listens on at this moment, and that outgoing connections do
-// not take before somebody does: they have ports from 32768 on.
+// freePorts returns addresses on loopback at which nothing listens now. Outgoing connections do not
+// use their ports, because those are from 32768 on.
 func freePorts(n int) ([]string, error) {
 	var addrs []string
 	for range 1000 {
@@ -30,7 +30,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			continue
 		}
-		// Held until all are found, so that they differ.
+		// Keep them open until all are found, so that they differ.
 		defer l.Close()
 		addrs = append(addrs, l.Addr().String())
 	}

@@ -13,19 +13,20 @@ import (
 	"testing"
 )
 
-// An appender stands before a store and appends, as AWS documents it for directory buckets: no store that tests can
-// run does. It takes payload that is signed as a whole only, and keeps nothing but the number of parts.
+// An appender adds appends to a store, as AWS documents them for directory buckets, because no
+// store in the tests supports them. It accepts only payload that is signed as a whole, and keeps
+// only the number of parts.
 type appender struct {
-	store string // URL of the store behind
-	limit int    // parts of an object
+	store string // URL of the store behind it
+	limit int    // max parts of an object
 	next  http.Handler
 
 	mu    sync.Mutex
 	parts map[string]int // by path
 }
 
-// StartAppender starts a store that appends, up to limit parts per object (10000 at AWS), and otherwise is the embedded
-// one.
+// StartAppender starts an embedded store that also appends, with up to limit parts per object
+// (10000 at AWS).
 func StartAppender(t testing.TB, limit int) *Store {
 	t.Helper()
 	mem := Start(t, Embedded, Options{})
@@ -52,7 +53,7 @@ func (a *appender) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// append answers, or returns the code of the error to answer with.
+// append answers the request, or returns the code of an error.
 func (a *appender) append(w http.ResponseWriter, r *http.Request, at string) error {
 	offset, err := strconv.ParseInt(at, 10, 64)
 	if err != nil || r.Header.Get("X-Amz-Decoded-Content-Length") != "" {
@@ -92,7 +93,7 @@ func (a *appender) append(w http.ResponseWriter, r *http.Request, at string) err
 	return nil
 }
 
-// content is nil where there is no such object.
+// content returns an object's content, or nil if it does not exist.
 func (a *appender) content(path string) ([]byte, error) {
 	resp, err := http.Get(a.store + path)
 	if err != nil {

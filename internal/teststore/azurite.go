@@ -17,10 +17,10 @@ import (
 	"strings"
 )
 
-// AzuritePath is the path below which Azurite has the account that emulators have.
+// AzuritePath is the path of the emulator's account in Azurite.
 const AzuritePath = "/devstoreaccount1"
 
-// npmInstall installs a package of npm, and makes a program that runs it.
+// npmInstall installs an npm package, and creates a program that runs it.
 func npmInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir, r.source+"@"+r.version)
 	if err := runQuietly(cmd, dir, log); err != nil {
@@ -41,7 +41,7 @@ func (s *Store) launchAzurite(ctx context.Context, binary string, o Options) err
 		return err
 	}
 	s.Endpoints, s.Endpoint, s.Provider, s.Path = addrs, addrs[0], "azure", AzuritePath
-	s.AccessKey, s.SecretKey = "", "" // which everybody knows
+	s.AccessKey, s.SecretKey = "", "" // the well-known account
 	host, port, err := net.SplitHostPort(s.Endpoint)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) launchAzurite(ctx context.Context, binary string, o Options) err
 	return s.awaitReady(ctx, answersAnyone(s.Endpoint))
 }
 
-// azuriteKey is the key of the account that emulators have.
+// azuriteKey is the well-known key of the emulator's account.
 const azuriteKey = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 // azuriteSAS returns the parameters of a shared access signature that allows everything.
@@ -66,7 +66,8 @@ func azuriteSAS() string {
 		"sig": {base64.StdEncoding.EncodeToString(mac.Sum(nil))}}.Encode()
 }
 
-// AskAzurite sends a request about a container, or about a blob unless that is "", past warp.
+// AskAzurite sends a request about a container, or about a blob if the name is not "", directly to
+// Azurite.
 func (s *Store) AskAzurite(ctx context.Context, method, container, blob, query, body string) (status int, text string, err error) {
 	target := url.URL{Scheme: "http", Host: s.Endpoint, Path: s.Path + "/" + container, RawQuery: strings.TrimPrefix(query+"&"+azuriteSAS(), "&")}
 	if blob != "" {
@@ -88,7 +89,7 @@ func (s *Store) AskAzurite(ctx context.Context, method, container, blob, query, 
 	return resp.StatusCode, string(answer), err
 }
 
-// A Blob is an entry of Azurite's listing. Of uploads that are not complete there is an entry as well.
+// A Blob is an entry of Azurite's listing. Incomplete uploads have an entry too.
 type Blob struct {
 	Name     string
 	ETag     string `xml:"Properties>Etag"`
@@ -97,7 +98,7 @@ type Blob struct {
 	Size     int64  `xml:"Properties>Content-Length"`
 }
 
-// Blobs returns all blobs of a container; ok is false where there is no container.
+// Blobs returns all blobs of a container; ok is false if the container does not exist.
 func (s *Store) Blobs(ctx context.Context, container string) (blobs []Blob, ok bool, err error) {
 	for marker := ""; ; {
 		query := "restype=container&comp=list&include=uncommittedblobs&marker=" + url.QueryEscape(marker)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The wrapper that builds InfluxDB's query language, which is partly in Rust.
+// The wrapper that builds InfluxDB's query language, part of which is in Rust.
 const fluxPkgConfig = "github.com/influxdata/pkg-config@v0.3.0"
 
 // buildInfluxd builds with the wrapper, which needs cargo.
@@ -32,8 +32,8 @@ func buildPushgateway(ctx context.Context, r recipe, dir string, log io.Writer) 
 	return goBuildCopy(ctx, r, dir, log, []string{"CGO_ENABLED=0"}, ".")
 }
 
-// goBuildCopy builds in a copy of a module's source: go install refuses a module that replaces others and wants to
-// know of all its versions, and the module cache cannot be written to.
+// goBuildCopy builds in a copy of a module's source, because go install rejects a module with
+// replace directives, go build -mod=mod may write to it, and the module cache is read-only.
 func goBuildCopy(ctx context.Context, r recipe, dir string, log io.Writer, env []string, args ...string) error {
 	source, err := downloadModule(ctx, r.source+"@"+r.version, dir)
 	if err != nil {
@@ -49,7 +49,8 @@ func goBuildCopy(ctx context.Context, r recipe, dir string, log io.Writer, env [
 	return runQuietly(cmd, tree, log)
 }
 
-// rustToolchain is the one that rustup would take here: the source asks for another, which would be downloaded.
+// rustToolchain returns rustup's default toolchain here. The source asks for another one, which
+// would be downloaded.
 func rustToolchain(ctx context.Context, dir string) string {
 	cmd := exec.CommandContext(ctx, "rustup", "show", "active-toolchain")
 	cmd.Dir = dir
@@ -60,7 +61,7 @@ func rustToolchain(ctx context.Context, dir string) string {
 	return ""
 }
 
-// downloadModule returns the folder in the module cache that holds a module's source.
+// downloadModule returns the directory of a module's source in the module cache.
 func downloadModule(ctx context.Context, module, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir, cmd.Env = dir, goEnv()

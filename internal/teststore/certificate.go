@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// writeCertificates makes a CA and a certificate for loopback, valid for a day. The CA's own key is thrown
-// away.
+// writeCertificates creates a CA and a certificate for loopback, valid for a day. It discards the
+// CA's key.
 func writeCertificates(dir, certs, certName, keyName string) (caFile string, err error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

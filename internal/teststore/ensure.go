@@ -1,8 +1,9 @@
-// Package teststore builds, caches and starts the real object stores that the tests run against, and the real
-// receivers of figures, and puts a faulty proxy in front of them where a test wants a bad day.
+// Package teststore builds, caches and starts the real object stores and receivers of figures for
+// the tests. It also provides a proxy that injects faults.
 //
-// Everything comes from package registries at a pinned version and is built once into the user's cache
-// folder; everything listens on loopback, in a temporary folder, and dies with the test that started it.
+// Everything comes from package registries at a pinned version and is built once into the user's
+// cache directory. Everything listens on loopback, in a temporary directory, and ends with the test
+// that started it.
 package teststore
 
 import (
@@ -18,7 +19,7 @@ import (
 	"time"
 )
 
-// Names of the stores, as Ensure and Start take them.
+// Names of the stores for Ensure and Start.
 const (
 	MinIO     = "minio"
 	Versitygw = "versitygw"
@@ -28,51 +29,51 @@ const (
 	Embedded  = "embedded"
 )
 
-// Names of the receivers, as Ensure and StartReceiver take them.
+// Names of the receivers for Ensure and StartReceiver.
 const (
 	Influxd        = "influxd"
 	StatsdExporter = "statsd_exporter"
 	Pushgateway    = "pushgateway"
 )
 
-// Names of what the tests of the chart for Kubernetes render it with and check it by, as Ensure takes them.
+// Names of the programs that render and check the chart for Kubernetes, for Ensure.
 const (
 	Helm          = "helm"
 	Kubeconform   = "kubeconform"
 	KubeAPIServer = "kube-apiserver"
 )
 
-// AIStorePython is a Python that has NVIDIA's client of AIStore, as Ensure takes it.
+// AIStorePython is a Python with NVIDIA's AIStore client, for Ensure.
 const AIStorePython = "aistore-python"
 
 // Nfpm makes packages for Debian and Red Hat. Its version is also in the
 // Makefile.
 const Nfpm = "nfpm"
 
-// ErrUnavailable says that a program cannot be built here because a tool that it needs is missing.
+// ErrUnavailable means that a program cannot be built here because a tool that it needs is missing.
 var ErrUnavailable = errors.New("it cannot be had here")
 
-// ErrLeftOut says that nothing is built in this run, because WARP_TEST_STORES is not 1.
+// ErrLeftOut means that nothing is built in this run, because WARP_TEST_STORES is not 1.
 var ErrLeftOut = errors.New("make test leaves it out, make test-stores runs it")
 
-// MaySkip reports whether a test that failed to get a program with that error may be skipped.
+// MaySkip reports whether a test that got this error instead of a program may be skipped.
 func MaySkip(err error) bool {
 	return errors.Is(err, ErrLeftOut) || errors.Is(err, ErrUnavailable) && !InCI()
 }
 
-// Requested reports whether this is a run with the stores and receivers that have to be built.
+// Requested reports whether this run includes the stores and receivers that have to be built.
 func Requested() bool { return os.Getenv("WARP_TEST_STORES") == "1" }
 
-// A recipe says how one program is built.
+// A recipe describes how to build one program.
 type recipe struct {
 	title, version, takes string
 	tools                 []string // the programs that build it
 	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
-	source                string // Go package, module or crate, or package of npm or PyPI
-	beside                string // a folder that the program needs beside itself; "" = none
+	source                string // Go package, module, crate, npm package, or PyPI package
+	beside                string // a directory that the program needs next to it; "" = none
 }
 
-// recipes is the table of what is built. MinIO tags no module versions, hence the pseudo-version.
+// recipes lists the programs. MinIO does not tag module versions, hence the pseudo-version.
 func recipes() map[string]recipe {
 	return map[string]recipe{
 		MinIO: {title: "MinIO", version: "v0.0.0-20260212201848-7aac2a2c5b7c", takes: "about 4 minutes",
@@ -104,12 +105,13 @@ func recipes() map[string]recipe {
 	}
 }
 
-// Buildable lists what Build builds. Those that take longest come first, so that nothing waits for them in the end.
+// Buildable returns the names of the programs. Those that take the longest come first, so that
+// nothing waits for them at the end.
 func Buildable() []string {
 	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
 }
 
-// Titles are the names of what Build builds, as people know them.
+// Titles returns the names of the programs for people.
 func Titles() []string {
 	var titles []string
 	for _, name := range Buildable() {
@@ -118,7 +120,7 @@ func Titles() []string {
 	return titles
 }
 
-// Ensure is Build where the stores are Requested, and ErrLeftOut elsewhere.
+// Ensure calls Build if the stores are Requested, and returns ErrLeftOut otherwise.
 func Ensure(ctx context.Context, store string) (binary string, err error) {
 	if !Requested() {
 		return "", fmt.Errorf("%s: %w", store, ErrLeftOut)
@@ -126,8 +128,8 @@ func Ensure(ctx context.Context, store string) (binary string, err error) {
 	return Build(ctx, store)
 }
 
-// Build returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
-// Any number of processes may call it at once: one builds, the others wait.
+// Build returns the path of a program. It builds it if the cache does not contain the pinned
+// version. Several processes may call it at once: one builds, and the others wait.
 func Build(ctx context.Context, store string) (binary string, err error) {
 	r, ok := recipes()[store]
 	if !ok {
@@ -160,7 +162,7 @@ func Build(ctx context.Context, store string) (binary string, err error) {
 	return binary, buildInto(ctx, r, store, home)
 }
 
-// buildInto builds beside the final place and renames, so that a build that is killed leaves nothing that
+// buildInto builds next to the final place and renames, so that a killed build leaves nothing that
 // looks finished.
 func buildInto(ctx context.Context, r recipe, store, home string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(home), store+"-building-")
@@ -178,7 +180,7 @@ func buildInto(ctx context.Context, r recipe, store, home string) error {
 		return err
 	}
 	if r.beside != "" {
-		if err := os.RemoveAll(filepath.Join(home, r.beside)); err != nil { // of a build that was killed here
+		if err := os.RemoveAll(filepath.Join(home, r.beside)); err != nil { // left by a killed build
 			return err
 		}
 		if err := os.Rename(filepath.Join(tmp, r.beside), filepath.Join(home, r.beside)); err != nil {
@@ -198,7 +200,7 @@ func goInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
 	return runQuietly(cmd, dir, log)
 }
 
-// goEnv keeps a cross build's or a workspace's settings from what is built.
+// goEnv removes the settings of a cross build or a workspace.
 func goEnv(more ...string) []string {
 	return append(append(os.Environ(), "GOFLAGS=", "GOOS=", "GOARCH=", "GOWORK=off"), more...)
 }
@@ -213,7 +215,7 @@ func runQuietly(cmd *exec.Cmd, dir string, log io.Writer) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	dieWithParent(cmd)
 	cmd.WaitDelay = 5 * time.Second
-	// The death signal is tied to the thread that forks, which must outlive the build.
+	// The death signal depends on the thread that forks, which must outlive the build.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return cmd.Run()
@@ -240,5 +242,5 @@ func isFile(path string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// InCI reports whether this is a run in which nothing may be left out.
+// InCI reports whether this run must not skip anything.
 func InCI() bool { return os.Getenv("CI") == "true" }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// launchFakeGCS starts fake-gcs-server, which keeps everything in memory and asks nobody who he is.
+// launchFakeGCS starts fake-gcs-server, which keeps everything in memory and needs no credentials.
 func (s *Store) launchFakeGCS(ctx context.Context, binary string, o Options) error {
 	addrs, err := freePorts(1)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// launchGarage runs a cluster of one node and does by its command line what an operator would: give the node
-// a place in the layout and make a key that may create buckets.
+// launchGarage starts a cluster of one node. On its command line it does what an operator would: it
+// assigns the node a place in the layout and creates a key that may create buckets.
 func (s *Store) launchGarage(ctx context.Context, binary string, o Options) error {
 	addrs, err := freePorts(2)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Store) launchGarage(ctx context.Context, binary string, o Options) erro
 	}
 	s.Endpoints, s.Endpoint = addrs[:1], addrs[0]
 	s.Region = "garage"
-	// Garage accepts only keys of its own form.
+	// Garage accepts only keys in its own format.
 	s.AccessKey, s.SecretKey = "GK"+strings.Repeat("0a", 12), strings.Repeat("1b", 32)
 	conf := filepath.Join(s.dir, "garage.toml")
 	if err := os.WriteFile(conf, []byte(s.garageConfig(addrs[1])), 0o600); err != nil {

@@ -7,5 +7,6 @@ import (
 	"syscall"
 )
 
-// HearHangups has processes that tests start not inherit that SIGHUP is ignored, as it is for tests that run under nohup.
+// HearHangups prevents processes started by tests from inheriting that SIGHUP is ignored, as it is
+// for tests under nohup.
 var HearHangups = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })

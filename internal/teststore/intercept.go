@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Intercept starts an embedded store of the test's own behind a function that sees every request first, and returns the
-// address of both. The function gets the store to hand requests on to.
+// Intercept starts a separate embedded store behind a function that sees every request first, and
+// returns its address. The function gets the store, to pass requests on.
 func Intercept(t testing.TB, intercept func(store http.Handler, w http.ResponseWriter, r *http.Request)) string {
 	t.Helper()
 	addr := Start(t, Embedded, Options{}).Endpoint

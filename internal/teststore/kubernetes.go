@@ -22,7 +22,8 @@ const (
 	kubernetesVersion = "v1.36.3"
 )
 
-// KubernetesSource is the folder of the source that KubeAPIServer is built from, which describes every kind of object.
+// KubernetesSource returns the directory of the source of KubeAPIServer, which describes every kind
+// of object.
 func KubernetesSource(ctx context.Context) (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", fmt.Errorf("the source of Kubernetes needs go: %w", ErrUnavailable)
@@ -30,8 +31,8 @@ func KubernetesSource(ctx context.Context) (string, error) {
 	return downloadModule(ctx, kubernetesModule+"@"+kubernetesVersion, os.TempDir())
 }
 
-// buildKubeAPIServer builds in a module of its own: the modules that Kubernetes replaces by folders of its repository
-// are published under the same version, with 0 for 1.
+// buildKubeAPIServer builds in a separate module. The modules that Kubernetes replaces by
+// directories of its repository are published under the same version, with 0 instead of 1.
 func buildKubeAPIServer(ctx context.Context, r recipe, dir string, log io.Writer) error {
 	source, err := downloadModule(ctx, r.source+"@"+r.version, dir)
 	if err != nil {
@@ -68,7 +69,8 @@ func buildKubeAPIServer(ctx context.Context, r recipe, dir string, log io.Writer
 	return runQuietly(cmd, dir, log)
 }
 
-// A Kubernetes is an API server and the etcd behind it: no controllers and no nodes, so nothing runs in it.
+// A Kubernetes is an API server with its etcd. There are no controllers and no nodes, so nothing
+// runs in it.
 type Kubernetes struct {
 	URL    string
 	Token  string       // of an administrator
@@ -78,8 +80,8 @@ type Kubernetes struct {
 	machine
 }
 
-// StartKubernetes runs an API server for one test and stops it with the test. Where it cannot be had the test is
-// skipped, and in CI it fails.
+// StartKubernetes runs an API server for one test and stops it with the test. If it is not
+// available, the test is skipped, and fails in CI.
 func StartKubernetes(t testing.TB) *Kubernetes {
 	t.Helper()
 	k, err := openKubernetes(testContext(t))
@@ -129,7 +131,7 @@ func (k *Kubernetes) launch(ctx context.Context, etcd, server string) error {
 		return err
 	}
 	k.URL = "https://" + addrs[2]
-	// The advertised address is one that nobody has: nothing is to reach the server by it.
+	// Nobody has the advertised address, so that nothing reaches the server through it.
 	err = k.run(server, nil, "--etcd-servers="+client, "--bind-address=127.0.0.1", "--secure-port="+port, "--advertise-address=192.0.2.1",
 		"--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--cert-dir="+k.dir,
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("server.crt"),
@@ -156,7 +158,7 @@ func (k *Kubernetes) trust(caFile string) error {
 	return nil
 }
 
-// Do sends a request and returns the warnings that the server gave with its answer, or why it refused.
+// Do sends a request and returns the server's warnings, or why it failed.
 func (k *Kubernetes) Do(ctx context.Context, method, path, contentType, body string) (warnings []string, err error) {
 	_, warnings, err = k.send(ctx, method, path, contentType, body)
 	return warnings, err
@@ -190,7 +192,7 @@ func (k *Kubernetes) send(ctx context.Context, method, path, contentType, body s
 	return answer, resp.Header.Values("Warning"), err
 }
 
-// Config is a file for kubectl and helm.
+// Config returns the path of a kubeconfig file.
 func (k *Kubernetes) Config(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Only one holds the lock; another waits for it, or until its time is up.
+// Only one process holds the lock. Another waits for it until its context ends.
 func TestLock(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no lock here")

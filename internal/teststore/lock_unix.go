@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// lock takes an exclusive lock on a file, which the kernel drops with the process. It polls instead of
-// blocking so that ctx can end it; waiting is called once if the lock is not free at first.
+// lock takes an exclusive lock on a file, which the kernel releases with the process. It polls
+// instead of blocking so that ctx can end it. It calls waiting once if the lock is not free at
+// first.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A machine is the processes of one store or receiver, and the folder that they work in.
+// A machine contains the processes of one store or receiver, and their working directory.
 type machine struct {
 	name string
 	dir  string
@@ -22,13 +22,13 @@ type machine struct {
 	procs []*process
 }
 
-// boot makes the folder and launches what runs in it; on an error nothing is left.
+// boot creates the directory and starts the processes. After an error nothing is left.
 func (m *machine) boot(ctx context.Context, name string, launch func(context.Context) error) (err error) {
 	m.name = name
 	if m.dir, err = os.MkdirTemp("", "warp-"+name+"-"); err != nil {
 		return err
 	}
-	// Another process may take a port between our look at it and the program's bind.
+	// Another process may take a port before the program binds it.
 	for try := 1; ; try++ {
 		if err = launch(ctx); err == nil {
 			return nil
@@ -49,7 +49,7 @@ func (m *machine) shutDown() error {
 	return os.RemoveAll(m.dir)
 }
 
-// endsWith closes with the test, and shows the log of one that failed.
+// endsWith closes with the test, and shows the log if the test failed.
 func (m *machine) endsWith(t testing.TB, end func() error) {
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -61,21 +61,21 @@ func (m *machine) endsWith(t testing.TB, end func() error) {
 	})
 }
 
-// Kill ends one process at once, as a crash would.
+// Kill kills one process, as a crash would.
 func (m *machine) Kill(host int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.procs[host].kill()
 }
 
-// Pid is the id of one process, for tests that look at it or pause it.
+// Pid returns the id of one process, for tests that inspect or pause it.
 func (m *machine) Pid(host int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.procs[host].cmd.Process.Pid
 }
 
-// Log is the last part of what the processes printed.
+// Log returns the last part of the output of the processes.
 func (m *machine) Log() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,8 +102,8 @@ type process struct {
 	once sync.Once
 }
 
-// run starts a program. Its environment is only what it is given, so that a developer's own
-// settings for a real store cannot reach a test.
+// run starts a program. Its environment contains only env, so that a developer's own settings for a
+// real store cannot affect a test.
 func (m *machine) run(binary string, env []string, args ...string) error {
 	p := &process{cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	p.cmd.Dir = m.dir
@@ -111,8 +111,8 @@ func (m *machine) run(binary string, env []string, args ...string) error {
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	dieWithParent(p.cmd)
 	started := make(chan error)
-	// Linux sends the death signal when the thread that forked ends, so that thread is kept for as long as
-	// the process lives.
+	// Linux sends the death signal when the thread that forked ends, so that thread is kept as long
+	// as the process runs.
 	go func() {
 		runtime.LockOSThread()
 		err := p.cmd.Start()
@@ -131,13 +131,13 @@ func (m *machine) run(binary string, env []string, args ...string) error {
 	return nil
 }
 
-// kill does not ask: a store under test has nothing worth saving.
+// kill does not wait for a clean shutdown, because a store under test has nothing worth saving.
 func (p *process) kill() {
 	p.once.Do(func() { p.cmd.Process.Signal(syscall.SIGKILL) })
 	<-p.done
 }
 
-// awaitReady calls ready until it succeeds, a process ends or time is up.
+// awaitReady calls ready until it succeeds, a process ends or the time is over.
 func (m *machine) awaitReady(ctx context.Context, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()

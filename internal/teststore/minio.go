@@ -11,9 +11,9 @@ import (
 // drives gives MinIO erasure coding, without which it has neither versions nor lock.
 const drives = 4
 
-// launchMinIO runs one process per host over the same drives. Each is a server of its own as far as the
-// drives are concerned, so hosts beyond the first see an object only where MinIO's caches allow; that is
-// good enough for spreading load and for losing a host.
+// launchMinIO runs one process per host over the same drives. Each is an independent server of
+// these drives, so hosts after the first see an object only if MinIO's caches allow. This is
+// sufficient for spreading load and for losing a host.
 func (s *Store) launchMinIO(ctx context.Context, binary string, o Options) error {
 	addrs, err := freePorts(max(o.Hosts, 1))
 	if err != nil {
@@ -51,7 +51,8 @@ func (s *Store) launchMinIO(ctx context.Context, binary string, o Options) error
 	return nil
 }
 
-// minioReady asks the health endpoint. Who answers is not at issue here, so certificates are not checked.
+// minioReady requests the health endpoint. It does not check certificates, because the identity of
+// the server does not matter here.
 func minioReady(base string) func(context.Context) error {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// QuickExit is for the environment of processes of a test's own binary: with the race detector it would wait a second
-// at each exit, in which nobody does anything any more.
+// QuickExit is an environment variable for processes that run a test binary. With the race detector
+// they would otherwise wait a second at each exit.
 const QuickExit = "GORACE=atexit_sleep_ms=0"
 
-// An Output is what a process has written so far, to be looked at while it runs.
+// An Output is the output of a process so far, which may still be running.
 type Output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

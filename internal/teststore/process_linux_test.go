@@ -41,7 +41,7 @@ func TestStoreDiesWithTheTest(t *testing.T) {
 	}
 }
 
-// alive does not count a process that has ended but is not yet collected by its parent.
+// alive returns false for a process that has ended but whose parent has not waited for it yet.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")

@@ -4,5 +4,5 @@ package teststore
 
 import "os/exec"
 
-// dieWithParent has no counterpart here: a store outlives a test binary that is killed.
+// dieWithParent does nothing here: a store outlives a killed test binary.
 func dieWithParent(*exec.Cmd) {}

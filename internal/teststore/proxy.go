@@ -17,46 +17,46 @@ import (
 	"time"
 )
 
-// A Fault is something that goes wrong with some requests. The first fault that fits a request is the one
-// that happens to it. Which of the fitting requests are hit is counted, not drawn, so that a test knows the
-// number exactly: with Every 50 and Of 2, two in each fifty.
+// A Fault is something that goes wrong with some requests. The first fault that matches a request
+// applies to it. The matching requests to hit are counted, not random, so that a test knows their
+// exact number: with Every 50 and Of 2, two out of every fifty.
 type Fault struct {
-	Match func(*http.Request) bool // nil fits every request
+	Match func(*http.Request) bool // nil matches every request
 	Every int                      // the length of the cycle; 0 means 1
-	Of    int                      // how many at the end of each cycle are hit; 0 means 1
-	Times int                      // at most this many in all; 0 means no limit
+	Of    int                      // number of hits at the end of each cycle; 0 means 1
+	Times int                      // max number of hits; 0 means no limit
 
-	// What happens; several may be set.
+	// The effects; several may be set.
 	Status      int           // answered with an S3 error, unless 2xx, instead of asking the store
-	Code        string        // of that error; "" means SlowDown
+	Code        string        // code of that error; "" means SlowDown
 	Delay       time.Duration // before the answer
-	ResetAfter  int64         // the connection is reset after this many bytes of the answer's body, if above 0
-	Reset       bool          // the connection is reset instead of an answer; with ResetAfter, after that
-	Truncate    int64         // the answer's body ends this many bytes early; the connection is closed
-	Corrupt     bool          // the first byte of the answer's body is another one
-	Flip        bool          // one bit of the answer's body is another one
-	FlipAt      int64         // in the byte at this offset of it
-	ETag        string        // put in place of the store's
-	ExtraLength int64         // added to the announced Content-Length; bytes of 0 make up for it
+	ResetAfter  int64         // reset the connection after this many bytes of the answer's body, if above 0
+	Reset       bool          // reset the connection instead of answering; with ResetAfter, after that
+	Truncate    int64         // end the answer's body this many bytes early and close the connection
+	Corrupt     bool          // change the first byte of the answer's body
+	Flip        bool          // flip one bit of the answer's body
+	FlipAt      int64         // in the byte at this offset
+	ETag        string        // replaces the store's ETag
+	ExtraLength int64         // added to the announced Content-Length, and sent as zero bytes
 
 	seen, hit int
 }
 
 // A Seen is a request that went through a proxy.
 type Seen struct {
-	Method, Path, Query string // as they were sent, still escaped
+	Method, Path, Query string // as sent, still escaped
 	Header              http.Header
 	BytesIn, BytesOut   int64 // bodies of request and answer
-	Status              int   // 0 where the connection was reset before an answer
+	Status              int   // 0 if the connection was reset before an answer
 	Fault               *Fault
 	Start               time.Time
 	Duration            time.Duration
 }
 
-// A Proxy stands before a store, records what passes, and makes trouble on demand. It leaves host and path
-// as they were sent, so that signatures stay valid.
+// A Proxy is in front of a store, records requests, and injects faults. It does not change host and
+// path, so that signatures stay valid.
 type Proxy struct {
-	Endpoint string // host:port to talk to
+	Endpoint string // host:port to connect to
 
 	target    string
 	server    *http.Server
@@ -69,7 +69,8 @@ type Proxy struct {
 	inFlight int
 }
 
-// NewProxy starts a proxy before an endpoint (host:port, plain HTTP) for the time of a test.
+// NewProxy starts a proxy in front of an endpoint (host:port, plain HTTP) for the duration of a
+// test.
 func NewProxy(t testing.TB, endpoint string, faults ...*Fault) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -96,11 +97,12 @@ func (p *Proxy) Inject(faults ...*Fault) {
 	p.faults = faults
 }
 
-// Freeze holds back every answer for d from now, those to requests that arrive meanwhile included.
+// Freeze delays every answer until d from now, including answers to requests that arrive meanwhile.
 func (p *Proxy) Freeze(d time.Duration) { p.frozen.Store(time.Now().Add(d).UnixNano()) }
 
-// Requests returns what has passed so far, in the order in which it came, where keep (nil keeps all) agrees.
-// A client may look here before the handler of its last request is at its end, so that is waited for a little.
+// Requests returns the requests so far in order of arrival, filtered by keep (nil keeps all). It
+// briefly waits for handlers, because a client may call it before the handler of its last request
+// has ended.
 func (p *Proxy) Requests(keep func(*Seen) bool) []Seen {
 	for deadline := time.Now().Add(time.Second); p.busy() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
@@ -122,24 +124,24 @@ func (p *Proxy) busy() bool {
 	return p.inFlight > 0
 }
 
-// Count is how many requests of a method have passed.
+// Count returns the number of requests of a method.
 func (p *Proxy) Count(method string) int {
 	return len(p.Requests(func(s *Seen) bool { return s.Method == method }))
 }
 
-// Hits is how many requests met a fault.
+// Hits returns the number of requests with a fault.
 func (p *Proxy) Hits() int {
 	return len(p.Requests(func(s *Seen) bool { return s.Fault != nil }))
 }
 
-// Forget drops the records of what has passed.
+// Forget drops the recorded requests.
 func (p *Proxy) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = nil
 }
 
-// OnObject fits requests of a method on an object, as against a bucket.
+// OnObject matches requests of a method about an object rather than a bucket.
 func OnObject(method string) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -147,7 +149,7 @@ func OnObject(method string) func(*http.Request) bool {
 	}
 }
 
-// fault picks what happens to a request.
+// fault selects the fault for a request.
 func (p *Proxy) fault(r *http.Request) *Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,11 +171,11 @@ func (p *Proxy) fault(r *http.Request) *Fault {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := &Seen{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header.Clone(),
 		Start: time.Now(), Fault: p.fault(r)}
-	end := *seen // filled in while the other may be looked at
+	end := *seen // a copy, because others may read seen meanwhile
 	p.begin(seen)
 	body := &counter{r: r.Body}
 	r.Body = io.NopCloser(body)
-	// Also where the handler panics, which is how it breaks a connection.
+	// Also if the handler panics, which is how it breaks a connection.
 	defer func() {
 		end.BytesIn, end.Duration = body.n.Load(), time.Since(seen.Start)
 		p.end(seen, end)
@@ -222,11 +224,11 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request, seen *Seen) {
 	f.pass(w, r, resp, &seen.BytesOut)
 }
 
-// forward sends a request to the store as it came.
+// forward sends a request to the store unchanged.
 func (p *Proxy) forward(r *http.Request) (*http.Response, error) {
 	out := &http.Request{
 		Method: r.Method, Host: r.Host, ContentLength: r.ContentLength, Body: r.Body,
-		// Opaque keeps the path as the client escaped it, which is what it signed.
+		// Opaque keeps the path as the client escaped and signed it.
 		URL:    &url.URL{Scheme: "http", Host: p.target, Opaque: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery},
 		Header: maps.Clone(r.Header), TransferEncoding: slices.Clone(r.TransferEncoding),
 	}
@@ -234,7 +236,7 @@ func (p *Proxy) forward(r *http.Request) (*http.Response, error) {
 		out.Body = http.NoBody
 	}
 	if _, ok := out.Header["User-Agent"]; !ok {
-		out.Header["User-Agent"] = []string{""} // or the transport adds its own
+		out.Header["User-Agent"] = []string{""} // otherwise the transport adds its own
 	}
 	return p.transport.RoundTrip(out.WithContext(r.Context()))
 }
@@ -250,7 +252,7 @@ func (p *Proxy) wait(f *Fault) {
 	}
 }
 
-// answer is the proxy's own, in place of the store's.
+// answer answers in place of the store.
 func (f *Fault) answer(w http.ResponseWriter, r *http.Request) int64 {
 	if f.Status < 300 {
 		if f.ETag != "" {
@@ -275,7 +277,7 @@ func (f *Fault) answer(w http.ResponseWriter, r *http.Request) int64 {
 	return int64(n)
 }
 
-// pass hands the store's answer on, with what the fault makes of it.
+// pass forwards the store's answer, changed by the fault.
 func (f *Fault) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, sent *int64) {
 	h := w.Header()
 	maps.Copy(h, resp.Header)
@@ -290,7 +292,7 @@ func (f *Fault) pass(w http.ResponseWriter, r *http.Request, resp *http.Response
 	if r.Method == http.MethodHead {
 		return
 	}
-	stop := int64(-1) // after so many bytes the connection ends
+	stop := int64(-1) // the connection ends after so many bytes
 	switch {
 	case f.ResetAfter > 0:
 		stop = f.ResetAfter
@@ -309,7 +311,7 @@ func (f *Fault) pass(w http.ResponseWriter, r *http.Request, resp *http.Response
 	}
 	*sent, _ = io.Copy(w, body)
 	if stop >= 0 {
-		http.NewResponseController(w).Flush() // or a short answer would be none at all
+		http.NewResponseController(w).Flush() // otherwise a short answer would not arrive at all
 	}
 	switch {
 	case f.ResetAfter > 0:
@@ -334,7 +336,7 @@ func reset(w http.ResponseWriter) {
 
 type counter struct {
 	r io.Reader
-	n atomic.Int64 // the transport may still read when the answer is there
+	n atomic.Int64 // the transport may still read after the answer has arrived
 }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -359,7 +361,7 @@ func corrupted(r io.Reader) io.Reader {
 // A flipper flips the lowest bit of the byte at an offset.
 type flipper struct {
 	r  io.Reader
-	at int64 // of what is unread
+	at int64 // relative to the unread part
 }
 
 func (f *flipper) Read(p []byte) (int, error) {

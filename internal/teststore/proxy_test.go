@@ -12,7 +12,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// overMinIO has a proxy before a store that checks signatures, with a bucket and an object in it.
+// overMinIO returns a proxy in front of a store that checks signatures, with a bucket and an
+// object.
 func overMinIO(t *testing.T) (*Proxy, *minio.Core) {
 	t.Helper()
 	s := Start(t, MinIO, Options{})
@@ -50,7 +51,8 @@ func TestProxy(t *testing.T) {
 	})
 }
 
-// proxyRecords uses a key whose escaping clients differ about, which MinIO accepts only with a valid signature.
+// proxyRecords uses a key that clients escape differently. MinIO accepts it only with a valid
+// signature.
 func proxyRecords(t *testing.T, p *Proxy, c *minio.Core) {
 	p.Forget()
 	key := "söme dir/a+b (1)~'!*%41"
@@ -119,7 +121,8 @@ func proxyHits(t *testing.T, p *Proxy) {
 	for _, s := range p.Requests(nil) {
 		count[s.Status]++
 	}
-	// The second fault sees the 90 requests that the first leaves alone: its cycle of fifty comes round once.
+	// The second fault sees the 90 requests that the first does not hit, so its cycle of fifty is
+	// completed once.
 	if count[503] != 10 || count[404] != 2 || p.Hits() != 12 {
 		t.Errorf("statuses %v, %d hits; want 10 of 503 and 2 of 404", count, p.Hits())
 	}

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// pipFolder has what pip has installed.
+// pipFolder is where pip installs packages.
 const pipFolder = "lib"
 
-// pipInstall installs a package of PyPI, and makes a program that runs Python with it.
+// pipInstall installs a PyPI package, and creates a program that runs Python with it.
 func pipInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
 		"--target", filepath.Join(dir, pipFolder), r.source+"=="+r.version)

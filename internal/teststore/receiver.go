@@ -18,30 +18,30 @@ import (
 	"time"
 )
 
-// Prometheus and its tool are not built but looked for on the machine.
+// Prometheus and its tool are not built; they have to be installed on the machine.
 const (
 	Prometheus = "prometheus"
 	Promtool   = "promtool"
 )
 
-// A Receiver is a running program that figures are sent to, or that fetches them.
+// A Receiver is a running program that receives or scrapes figures.
 type Receiver struct {
-	URL  string // of its web interface: http://127.0.0.1:PORT
-	Addr string // host:port of that
-	UDP  string // StatsdExporter: where datagrams go
+	URL  string // URL of its web interface: http://127.0.0.1:PORT
+	Addr string // host:port of URL
+	UDP  string // StatsdExporter: the address for datagrams
 
-	Token, Org, Bucket string // Influxd: of an operator
+	Token, Org, Bucket string // Influxd: credentials of an operator
 
 	machine
 }
 
-// ReceiverOptions of a receiver.
+// ReceiverOptions are the options of a receiver.
 type ReceiverOptions struct {
-	Config string // of Prometheus, or the mapping of StatsdExporter
+	Config string // configuration of Prometheus, or mapping of StatsdExporter
 }
 
-// StartReceiver runs a receiver for one test and stops it with the test. Where it cannot be had the test is skipped,
-// and in CI it fails.
+// StartReceiver runs a receiver for one test and stops it with the test. If it is not available,
+// the test is skipped, and fails in CI.
 func StartReceiver(t testing.TB, name string, o ReceiverOptions) *Receiver {
 	t.Helper()
 	r, err := OpenReceiver(testContext(t), name, o)
@@ -69,7 +69,8 @@ func OpenReceiver(ctx context.Context, name string, o ReceiverOptions) (*Receive
 // Close stops the receiver and removes its files.
 func (r *Receiver) Close() error { return r.shutDown() }
 
-// Program is the path of a program that is looked for on the machine; without it the test is skipped, and in CI it fails.
+// Program returns the path of an installed program. Without it the test is skipped, and fails in
+// CI.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := receiverBinary(t.Context(), name)
@@ -98,7 +99,7 @@ func (r *Receiver) listen() error {
 	return nil
 }
 
-// awaitPage waits until the web interface answers well.
+// awaitPage waits until the web interface answers successfully.
 func (r *Receiver) awaitPage(ctx context.Context, path string) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	return r.awaitReady(ctx, func(ctx context.Context) error {
@@ -119,7 +120,7 @@ func (r *Receiver) launchInfluxd(ctx context.Context, binary string, _ ReceiverO
 	if err := r.awaitPage(ctx, "/health"); err != nil {
 		return err
 	}
-	// A token with what has a meaning in URLs.
+	// A token with characters that have a meaning in URLs.
 	r.Token, r.Org, r.Bucket = "operator-token/of+the=test==", "an org", "a bucket"
 	setup, err := json.Marshal(map[string]string{
 		"username": "operator", "password": "operator-password", "org": r.Org, "bucket": r.Bucket, "token": r.Token,
@@ -193,7 +194,7 @@ func (r *Receiver) launchPrometheus(ctx context.Context, binary string, o Receiv
 	if err := r.awaitPage(ctx, "/-/ready"); err != nil || !strings.Contains(o.Config, "scrape_configs") {
 		return err
 	}
-	// It looks at its targets only seconds after it is ready. A short run could be over by then.
+	// It scrapes its targets only seconds after it is ready. A short run could be over by then.
 	return r.awaitReady(ctx, func(ctx context.Context) error {
 		text, err := r.Get(ctx, "/api/v1/query?query=up")
 		if err == nil && !strings.Contains(text, `"metric":{`) {
@@ -203,7 +204,7 @@ func (r *Receiver) launchPrometheus(ctx context.Context, binary string, o Receiv
 	})
 }
 
-// Get returns what a page of the web interface says, or how it failed.
+// Get returns the content of a page of the web interface, or an error.
 func (r *Receiver) Get(ctx context.Context, path string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+path, nil)
 	if err != nil {
@@ -212,7 +213,7 @@ func (r *Receiver) Get(ctx context.Context, path string) (string, error) {
 	return r.do(req)
 }
 
-// Flux asks InfluxDB, which answers in CSV.
+// Flux queries InfluxDB, which answers in CSV.
 func (r *Receiver) Flux(ctx context.Context, query string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+"/api/v2/query?org="+url.QueryEscape(r.Org), strings.NewReader(query))
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A Pool holds stores that all tests of one package share, because starting one takes longer than most
-// tests. A package declares one in its TestMain:
+// A Pool contains stores that all tests of one package share, because starting one takes longer
+// than most tests. A package declares one in its TestMain:
 //
 //	var stores teststore.Pool
 //
@@ -35,7 +35,8 @@ func (p *Pool) Run(m *testing.M) int {
 	return code
 }
 
-// Shared returns the pool's store of this name, started at first use. Tests use buckets of their own in it.
+// Shared returns the pool's store of this name, and starts it at first use. Tests use separate
+// buckets in it.
 func (p *Pool) Shared(t testing.TB, name string) *Store {
 	t.Helper()
 	p.mu.Lock()
@@ -52,7 +53,7 @@ func (p *Pool) Shared(t testing.TB, name string) *Store {
 	return s.store
 }
 
-// Each runs a test against every store, as a subtest of the store's name.
+// Each runs a test against every store, as a subtest named after the store.
 func (p *Pool) Each(t *testing.T, test func(t *testing.T, s *Store)) {
 	t.Helper()
 	for _, name := range Names() {

@@ -11,7 +11,7 @@ var stores Pool
 
 func TestMain(m *testing.M) { os.Exit(stores.Run(m)) }
 
-// All who ask for a store of a name at once are given the same.
+// Concurrent calls for the same name return the same store.
 func TestPoolShares(t *testing.T) {
 	var wg sync.WaitGroup
 	got := make([]*Store, 8)
@@ -45,7 +45,7 @@ func TestPoolEach(t *testing.T) {
 	}
 }
 
-// Where the builder is missing, the answer is the error that allows a skip.
+// If the builder is missing, the error allows a skip.
 func TestUnavailable(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())

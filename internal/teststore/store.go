@@ -18,23 +18,24 @@ type Store struct {
 	Endpoints []string // every host; one unless Options.Hosts asks for more
 	Region    string
 	Provider  string // of --provider, "" for S3
-	Path      string // below which the store lies, "" where it has its hosts to itself
+	Path      string // path below which the store is, "" = the root
 	AccessKey string
 	SecretKey string
-	CAFile    string // set where the store speaks TLS
+	CAFile    string // set if the store uses TLS
 	Can       Capabilities
 
 	machine
 	mem *s3mem.Embedded
 }
 
-// Capabilities say what a store does. What is false it refuses, or answers without doing it.
+// Capabilities describe what a store supports. It rejects everything else, or answers without doing
+// it.
 type Capabilities struct {
 	Versioning bool
 	Lock       bool // object lock and retention
-	PartNumber bool // GET with partNumber answers that part alone
+	PartNumber bool // GET with partNumber returns only that part
 	Tags       bool
-	SSEC       bool // encryption with a key that the client sends; needs TLS
+	SSEC       bool // encryption with a key from the client; needs TLS
 	SSES3      bool
 	Zip        bool // extracts members of a ZIP on GET
 	Snowball   bool // unpacks an uploaded TAR
@@ -48,7 +49,7 @@ type Options struct {
 	Env   []string
 }
 
-// capabilities is the table of what each store was seen to do.
+// capabilities are the observed capabilities of each store.
 func capabilities(name string) Capabilities {
 	return map[string]Capabilities{
 		MinIO: {Versioning: true, Lock: true, PartNumber: true, Tags: true, SSEC: true, SSES3: true, Zip: true,
@@ -61,14 +62,14 @@ func capabilities(name string) Capabilities {
 	}[name]
 }
 
-// Names lists every store that tests run against.
+// Names returns every store that tests run against.
 func Names() []string { return []string{Embedded, MinIO, Versitygw, Garage} }
 
-// readyWithin is generous because a loaded two-core machine starts things slowly.
+// readyWithin is generous because a loaded two-core machine starts programs slowly.
 const readyWithin = 60 * time.Second
 
-// Start runs a store for one test and stops it with the test. Where the store cannot be built the test is
-// skipped, and in CI it fails.
+// Start runs a store for one test and stops it with the test. If the store cannot be built, the
+// test is skipped, and fails in CI.
 func Start(t testing.TB, name string, o Options) *Store {
 	t.Helper()
 	s, err := Open(testContext(t), name, o)
@@ -77,7 +78,7 @@ func Start(t testing.TB, name string, o Options) *Store {
 	return s
 }
 
-// requireStore turns the error of a start into the outcome of the test.
+// requireStore skips or fails the test with the error of a start.
 func requireStore(t testing.TB, name string, err error) {
 	t.Helper()
 	switch {
@@ -140,7 +141,7 @@ func (s *Store) Close() error {
 	return s.shutDown()
 }
 
-// answersHTTP reports whether an address answers an HTTP request at all.
+// answersHTTP reports whether an address answers HTTP requests at all.
 func answersHTTP(ctx context.Context, client *http.Client, url string, ok func(*http.Response) bool) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// tail keeps the last part of what a process said: the part that explains a failure.
+// tail keeps the last part of a process's output, which explains a failure.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte

@@ -15,7 +15,7 @@ func (s *Store) launchVersitygw(ctx context.Context, binary string, o Options) e
 	if err != nil {
 		return err
 	}
-	versions, err := s.mkdir("versions") // must lie outside of the root
+	versions, err := s.mkdir("versions") // must be outside the root
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (s *Store) launchVersitygw(ctx context.Context, binary string, o Options) e
 	return s.awaitReady(ctx, answersAnyone(s.Endpoint))
 }
 
-// answersAnyone is satisfied with an S3 error: a store that refuses an anonymous request is up.
+// answersAnyone accepts an S3 error, because a store that rejects an anonymous request is up.
 func answersAnyone(addr string) func(context.Context) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return func(ctx context.Context) error {

@@ -1,5 +1,5 @@
-// Command build puts the stores and receivers that the tests need into the cache. It does nothing where they are there.
-// With -list it only prints what they are.
+// Command build builds the stores and receivers for the tests into the cache, unless they are
+// there. With -list it only prints them.
 package main
 
 import (
@@ -29,10 +29,12 @@ func main() {
 	os.Exit(code)
 }
 
-// atOnce is how many are built at the same time: while one is linked, which takes one core, another is compiled.
+// atOnce is the number of concurrent builds: while one is linking, which takes one core, another
+// compiles.
 const atOnce = 2
 
-// build builds all of them. A missing tool is reported, and is an error only in CI, where all must run.
+// build builds all of them. It reports a missing tool, which is an error only in CI, because all
+// tests must run there.
 func build(ctx context.Context) int {
 	names := make(chan string)
 	var failed atomic.Bool
