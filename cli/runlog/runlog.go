@@ -1,5 +1,5 @@
-// Package runlog reads recorded runs: op logs and reports, from files, streams,
-// folders and patterns of names.
+// Package runlog names op logs and reads recorded runs: op logs and reports, from
+// files, streams, folders and patterns of names.
 package runlog
 
 import (

@@ -1,5 +1,5 @@
-// Package columns lays out tables that are never wider than they may be: the
-// columns that matter least are left out.
+// Package columns lays out tables of a limited width. It leaves out the least
+// important columns.
 package columns
 
 import (

@@ -1,7 +1,6 @@
-// Package connlimit keeps strangers that can reach a listener from stopping the
-// program behind it: it bounds how many connections they hold, in all and from
-// one address, and for how long. A new connection always gets in; where there
-// is no room, the oldest one gives way.
+// Package connlimit limits the connections that strangers can hold to a
+// listener: their number, in all and from one address, and their time. A new
+// connection is always accepted; if there is no room, the oldest one is closed.
 package connlimit
 
 import (

@@ -1,4 +1,3 @@
-// Package distributed holds the tests of runs on several machines: processes of their own, where possible each on a
-// host of its own (a network namespace), whose links are taken down and slowed, and which are killed. What the store
-// has seen is held against the rows of the final log.
+// Package distributed tests runs on several machines: processes, where possible each in a network namespace, which are
+// killed, and whose links are cut and slowed. The tests compare the rows of the final log with what the store has seen.
 package distributed

@@ -1,5 +1,5 @@
-// Package doctest holds the tests that keep README and docs true: every documented command is run, and every
-// flag, column, JSON field, error code, exit code and link is held against the tool itself.
+// Package doctest tests README and docs: it runs every documented command, and compares every flag, column, JSON field,
+// error code, exit code and link with the code.
 //
 // In the documents, a fence of sh is a script. The comment on the line before it says what to do with it:
 //

@@ -1,3 +1,3 @@
-// Package kubetest holds the tests of the Helm chart and of the plain manifests: that Kubernetes takes what is rendered,
-// and that the commands in it do as local processes what they are to do in a cluster.
+// Package kubetest tests the Helm chart and the plain manifests: Kubernetes accepts them, and their commands work as
+// local processes.
 package kubetest

@@ -1,4 +1,3 @@
-// Package monitored holds the tests of what a run sends to other systems: whole command lines of warp, and InfluxDB,
-// StatsD, Prometheus and Pushgateway as they are, alive, slow and dead. What those hold in the end is compared with the
-// op log. The dashboards for Grafana are tested here too, against what a run left in these systems.
+// Package monitored tests what runs send to InfluxDB, StatsD, Prometheus and Pushgateway, while these are alive, slow
+// or dead. It compares what they received with the op log, and runs the queries of the Grafana dashboards on it.
 package monitored

@@ -1,6 +1,6 @@
-// Command nullstore runs a null store as a process of its own, so that a test can measure warp's memory and
-// CPU apart from the store's. It prints its address and runs until it is killed, or
-// with -stdin until its standard input ends, as it does when the test that holds the other end dies.
+// Command nullstore runs a null store in a separate process, so that a test can measure warp's memory and
+// CPU alone. It prints its address and runs until it is killed, or with -stdin until its standard input ends,
+// for example because the test has died.
 package main
 
 import (

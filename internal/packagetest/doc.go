@@ -1,3 +1,3 @@
-// Package packagetest holds the tests of what warp is shipped as: the unit for systemd, the image of the Dockerfile, what
-// "make packages" makes, and the action for GitHub.
+// Package packagetest tests releases: the unit for systemd, the image of the Dockerfile, the packages of
+// "make packages", and the action for GitHub.
 package packagetest

@@ -1,6 +1,6 @@
-// Command release makes what warp is shipped as from the binaries of "make
-// cross": archives, packages for Debian and Red Hat, an image, bills of
-// materials, and checksums of all of them. The same commit gives the same bytes.
+// Command release makes releases from the binaries of "make cross": archives,
+// packages for Debian and Red Hat, an image, bills of materials, and checksums.
+// The same commit gives the same bytes.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package suggest finds what somebody probably meant to write.
+// Package suggest finds the word that a mistyped word was probably meant to be.
 package suggest
 
 import "strings"

@@ -1,4 +1,4 @@
-// Package testlog makes up rows and op logs, so that tests can read, analyse and render them.
+// Package testlog generates rows and op logs for tests.
 package testlog
 
 import (

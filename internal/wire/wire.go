@@ -1,5 +1,5 @@
-// Package wire reads numbers and texts from bytes that may be anybody's: it
-// never takes more memory than there are bytes, and never panics.
+// Package wire decodes numbers and texts from untrusted bytes. It never allocates
+// more memory than there are bytes, and never panics.
 package wire
 
 import "encoding/binary"
