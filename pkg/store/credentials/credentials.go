@@ -50,6 +50,9 @@ type Resolved struct {
 	Source string
 }
 
+// exchangeTimeout limits each exchange of a token, with an answer that arrives slowly.
+const exchangeTimeout = 30 * time.Second
+
 // metadataTimeout limits each request for credentials. The service is close or does not exist.
 const metadataTimeout = 5 * time.Second
 
@@ -186,11 +189,11 @@ func (o Options) webToken() (credentials.Provider, error) {
 	if o.WebToken == "" {
 		return nil, errors.New("signature STS_WEB_TOKEN needs --sts-web-token")
 	}
-	client := http.Client{Timeout: metadataTimeout}
+	var client http.Client
 	if o.Client != nil {
 		client = *o.Client
 	}
-	client.CheckRedirect = stayHere
+	client.Timeout, client.CheckRedirect = exchangeTimeout, stayHere
 	return &credentials.STSWebIdentity{
 		Client:      &client,
 		STSEndpoint: o.STSEndpoint,

@@ -294,6 +294,20 @@ func TestInstanceMetadataErrors(t *testing.T) {
 	}
 }
 
+// No answer of a token service can keep a run waiting.
+func TestExchangesAreLimited(t *testing.T) {
+	t.Parallel()
+	for _, client := range []*http.Client{nil, {Transport: http.DefaultTransport}} {
+		p, err := Options{WebToken: "token", Client: client}.webToken()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sts := p.(*credentials.STSWebIdentity); sts.Client.Timeout <= 0 {
+			t.Errorf("with client %v, an exchange has no limit", client)
+		}
+	}
+}
+
 func TestWebToken(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
