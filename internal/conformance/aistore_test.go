@@ -10,17 +10,17 @@ import (
 	"warp/internal/teststore"
 )
 
-// aistoreName is the stand-in's in the matrix.
+// aistoreName is the name of the stand-in in the matrix.
 const aistoreName = "AIStore (stand-in)"
 
-// aistore is AIStore, or a stand-in for it.
+// aistore is AIStore, as a stand-in.
 func aistore() *ownAPI {
 	return &ownAPI{store: aistoreName, bed: newAIStoreBed, keys: aistoreKeys, op: aistoreOp, title: "AIStore",
 		lacks: []string{"put --post", "versioned", "retention", "multipart", "multipart-put", "append", "zip", "snowball", "fanout", "copy", "tagging"},
 	}
 }
 
-// newAIStoreBed is a bed in a cluster of its own, with a proxy before each of its nodes.
+// newAIStoreBed returns a bed in a separate cluster, with a proxy in front of each of its nodes.
 func newAIStoreBed(t *testing.T) *bed {
 	t.Helper()
 	cluster := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 1})
@@ -33,7 +33,7 @@ func newAIStoreBed(t *testing.T) *bed {
 	return b
 }
 
-// aistoreKeys leaves out the mark that a bucket has which warp made.
+// aistoreKeys leaves out the mark of buckets made by warp.
 func aistoreKeys(t *testing.T, b *bed) (names []string, ok bool) {
 	t.Helper()
 	for _, key := range b.cluster.Keys(b.bucket) {
@@ -44,8 +44,8 @@ func aistoreKeys(t *testing.T, b *bed) (names []string, ok bool) {
 	return names, b.cluster.Properties(b.bucket) != nil
 }
 
-// aistoreOp tells which operation a request belongs to, and which object it is about. A deletion of several objects is a job,
-// which is asked about until it has ended.
+// aistoreOp returns the operation that a request belongs to, and its object. A deletion of several
+// objects is a job, whose status is requested until it has ended.
 func aistoreOp(s *teststore.Seen) (op, key string) {
 	rest, ok := strings.CutPrefix(s.Path, "/v1/objects/")
 	if !ok {

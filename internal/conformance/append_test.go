@@ -9,7 +9,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestAppend runs against a store that appends; TestMatrix has all others refused.
+// TestAppend runs against a store that supports appends; TestMatrix checks that all others reject
+// them.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
@@ -38,7 +39,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAppendCleansUp: nothing is left, also where appends have failed.
+// TestAppendCleansUp checks that nothing is left, even after failed appends.
 func TestAppendCleansUp(t *testing.T) {
 	t.Parallel()
 	fault := &teststore.Fault{Match: onPool("PUT"), Every: 10, Status: 503}

@@ -8,7 +8,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// unpacked wants a request for each row and one to try the store, and runs again to count what the store makes of them.
+// unpacked expects one request for each row and one to try the store, and runs again to count the
+// objects that the store makes.
 func unpacked(objects int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		sent := 0
@@ -30,7 +31,8 @@ func unpacked(objects int) func(*testing.T, *bed, history) {
 	}
 }
 
-// againWith runs in another bucket and wants that many objects of one size to stay, each of them once.
+// againWith runs in another bucket and expects that many objects of one size to remain, each of
+// them once.
 func againWith(t *testing.T, before *bed, args []string, objects int, size int64) {
 	t.Helper()
 	b := newBed(t, before.store)
@@ -52,7 +54,8 @@ func againWith(t *testing.T, before *bed, args []string, objects int, size int64
 	}
 }
 
-// readsArchive wants each row to be one request for a file of one archive, with one file and its archive before.
+// readsArchive expects each row to be one request for a file in an archive, after preparing an
+// archive for the trial and one for the run.
 func readsArchive(t *testing.T, b *bed, h history) {
 	var archives []string
 	sent := 0
@@ -76,7 +79,7 @@ func readsArchive(t *testing.T, b *bed, h history) {
 			t.Fatalf("a row is %+v", r)
 		}
 	}
-	// One of the archives belongs to the try, and the first request reads the directory of the other one.
+	// One of the archives is for the trial, and the first request reads the directory of the other.
 	if len(archives) != 2 || requests != len(h.of("GET")) || sent != requests+2 {
 		t.Errorf("%d files of %d archives were asked for, in %d rows with %d requests", sent, len(archives), len(h.of("GET")), requests)
 	}

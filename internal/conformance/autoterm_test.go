@@ -8,8 +8,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestAutoterm ends runs of each benchmark that would go on for ever, once all of its operations are steady: in payload
-// where they move any, else in objects.
+// TestAutoterm runs each benchmark without a time limit until all of its operations are steady: in
+// payload if they move any, otherwise in objects.
 func TestAutoterm(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -49,7 +49,7 @@ func TestAutoterm(t *testing.T) {
 			whys := strings.Split(m[1], ", ")
 			h := readLog(t, log)
 			for op := range c.ops {
-				// One that a busy machine has not got round to yet is not waited for.
+				// Do not wait for an operation that a busy machine has not started yet.
 				if n := len(h.of(op)); n > 20 && !strings.Contains(m[1], op+" within ") {
 					t.Errorf("it says %q, and nothing of the %d requests of %s", m[1], n, op)
 				}

@@ -8,7 +8,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// azurite is Azure Blob Storage, or what is one for tests.
+// azurite is Azure Blob Storage, as an emulator.
 func azurite() *ownAPI {
 	return &ownAPI{store: teststore.Azurite, keys: azureKeys, op: azureOp, title: "Azure Blob Storage",
 		lacks:      []string{"put --post", "retention", "zip", "snowball", "fanout"},
@@ -31,7 +31,7 @@ func azureKeys(t *testing.T, b *bed) (names []string, ok bool) {
 // noTags is the document that deletes tags.
 const noTags = `<?xml version="1.0" encoding="utf-8"?><Tags><TagSet></TagSet></Tags>`
 
-// azureOp tells which operation a request belongs to, and which object it is about.
+// azureOp returns the operation that a request belongs to, and its object.
 func azureOp(s *teststore.Seen) (op, key string) {
 	q, _ := url.ParseQuery(s.Query)
 	_, escaped, _ := strings.Cut(strings.TrimPrefix(s.Path, teststore.AzuritePath+"/"), "/")
@@ -43,7 +43,7 @@ func azureOp(s *teststore.Seen) (op, key string) {
 		return "DELETE", ""
 	case "PUT block":
 		if s.BytesIn == 1 {
-			return "", key // it begins an upload
+			return "", key // it starts an upload
 		}
 		return "PUTPART", key
 	case "PUT blocklist":

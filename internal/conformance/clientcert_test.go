@@ -20,8 +20,8 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// TestClientCertificates: a store that wants to see a certificate sees it, from this process and from clients of a
-// fleet, which have no file of it.
+// TestClientCertificates checks that a store that requires a certificate gets it from this process,
+// and from clients of a fleet that do not have its file.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -46,7 +46,7 @@ func TestClientCertificates(t *testing.T) {
 
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: s.Endpoint})
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // the signature covers it
 	}}
 	front := httptest.NewUnstartedServer(pass)
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -13,7 +13,8 @@ func short(op string) []string {
 	return []string{op, "--objects=4", "--obj.size=1KiB", "--concurrent=2", "--duration=200ms"}
 }
 
-// TestTLS: a private certificate needs --ca-file or --insecure, and without them warp says so.
+// TestTLS checks that a private certificate needs --ca-file or --insecure, and that warp says so
+// without them.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
@@ -49,7 +50,7 @@ func TestTLS(t *testing.T) {
 	t.Logf("with --tls against plain HTTP: %s", o.says(t, "--tls"))
 }
 
-// leaks looks for a secret in everything that a run has left.
+// leaks looks for a secret in everything that a run leaves behind.
 func leaks(t *testing.T, secret, dir string, o outcome) {
 	t.Helper()
 	for what, text := range map[string]string{"standard output": o.out, "standard error": o.err} {
@@ -85,7 +86,7 @@ func leaks(t *testing.T, secret, dir string, o outcome) {
 	}
 }
 
-// TestCredentials takes keys from wherever they may be, and never shows the secret.
+// TestCredentials uses keys from all sources, and checks that the secret is never shown.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)

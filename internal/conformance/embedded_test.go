@@ -12,7 +12,8 @@ import (
 	"warp/pkg/results"
 )
 
-// TestEmbeddedMemory: the embedded store's limit ends a run with one line, and the report is shown.
+// TestEmbeddedMemory checks that the embedded store's limit ends a run with one line, and that the
+// report is shown.
 func TestEmbeddedMemory(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -34,15 +35,15 @@ func TestEmbeddedMemory(t *testing.T) {
 			t.Errorf("the log ends %q", h.trailer.End)
 		}
 	}
-	// What cannot fit is not even begun.
+	// A run that cannot fit does not even start.
 	o := warp("get", "--host=embedded", "--embedded.memory=32MiB", "--obj.size=1MiB", "--objects=100", "--duration=300ms", "--benchdata="+t.TempDir()+"/x")
 	o.want(t, 2).says(t, "100 objects of 1MiB do not fit into the embedded store", "--obj.size")
 }
 
-// TestStress: without a log the report is made from memory, by the same definitions.
+// TestStress checks that without a log the report is made from memory, with the same definitions.
 func TestStress(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
-	t.Chdir(t.TempDir()) // where a log without a name would go
+	t.Chdir(t.TempDir()) // where a log without a name would be
 	args := append(append([]string{"get"}, b.target()...), "--stress", "--objects=20", "--obj.size=4KiB", "--concurrent=4",
 		"--duration=1s", "--json", "--rps-limit=100", "--analyze.v")
 	o := warp(args...).want(t, 0)
@@ -57,7 +58,7 @@ func TestStress(t *testing.T) {
 	if int(op.Requests) != b.sent("GET") || op.Errors != 0 || op.WindowBasis != results.Measured {
 		t.Errorf("%d requests in the report, %d at the store; the window is %s", op.Requests, b.sent("GET"), op.WindowBasis)
 	}
-	near(t, "the rate", op.ObjectsPerS, 100, 0.3) // a busy machine sends late what was due
+	near(t, "the rate", op.ObjectsPerS, 100, 0.3) // a busy machine sends requests late
 	near(t, "bytes/s", op.BytesPerS, op.ObjectsPerS*4096, 1e-3)
 	if r.End != "completed" || r.Seed == 0 || math.Abs(r.Groups[op.Group].OfferedPerS-100) > 1 || op.Response == nil || op.Lag == nil {
 		t.Errorf("the report lacks what a log would say: %s", o)

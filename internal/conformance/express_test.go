@@ -12,10 +12,11 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// expressName is the stand-in's in the matrix.
+// expressName is the name of the stand-in in the matrix.
 const expressName = "S3 Express (stand-in)"
 
-// newExpressBed is a bed in a directory bucket of a stand-in of its own, whose objects are looked at past it.
+// newExpressBed returns a bed in a directory bucket of a separate stand-in, whose objects are
+// inspected directly.
 func newExpressBed(t *testing.T) *bed {
 	t.Helper()
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
@@ -39,7 +40,8 @@ func newExpressBed(t *testing.T) *bed {
 	return b
 }
 
-// onExpress runs a row of the matrix, and returns what became of it. The stand-in knows no numbers of parts.
+// onExpress runs a row of the matrix, and returns the result. The stand-in does not support part
+// numbers.
 func (f feature) onExpress(t *testing.T, engine string) string {
 	args := append(f.args[:len(f.args):len(f.args)], "--engine="+engine, "--provider=s3express")
 	lacking := []string{"put --post", "versioned", "retention", "zip", "snowball", "fanout", "tagging"}

@@ -18,13 +18,13 @@ import (
 	"warp/pkg/results"
 )
 
-// onPool fits requests on the objects of a run, not those on markers.
+// onPool matches requests for the objects of a run, not for markers.
 func onPool(method string) func(*http.Request) bool {
 	onObject := teststore.OnObject(method)
 	return func(r *http.Request) bool { return onObject(r) && !strings.Contains(r.URL.Path, "/.warp/") }
 }
 
-// sent counts the requests of an operation that the proxy saw.
+// sent returns the number of requests of an operation that the proxy saw.
 func (b *bed) sent(op string) int {
 	return len(b.proxy.Requests(func(s *teststore.Seen) bool {
 		got, _ := measuredOp(s)
@@ -32,7 +32,7 @@ func (b *bed) sent(op string) int {
 	}))
 }
 
-// errorsOf are the errors of that code, in the window and outside of it.
+// errorsOf returns the number of errors with that code, inside and outside the window.
 func errorsOf(op results.Operation, code string) int {
 	return int(op.ErrorsByCode[code] + op.WarmUp.ErrorsByCode[code] + op.Late.ErrorsByCode[code])
 }
@@ -41,7 +41,8 @@ func get(flags ...string) []string {
 	return append([]string{"get", "--objects=20", "--obj.size=16KiB", "--concurrent=4", "--duration=500ms", "--json"}, flags...)
 }
 
-// TestTenthFails: a store that answers 503 for a tenth of the requests. Throughput counts successes only.
+// TestTenthFails checks a store that answers 503 to a tenth of the requests. Throughput counts only
+// successes.
 func TestTenthFails(t *testing.T) {
 	fault := &teststore.Fault{Match: onPool("GET"), Every: 10, Status: 503}
 	b := newBed(t, stores.Shared(t, teststore.Embedded), fault)
@@ -72,7 +73,7 @@ func TestTenthFails(t *testing.T) {
 	b.clean(t)
 }
 
-// TestTwoInAHundredAreSlow: percentiles show exactly the requests that a store delays.
+// TestTwoInAHundredAreSlow checks that percentiles show exactly the requests that a store delays.
 func TestTwoInAHundredAreSlow(t *testing.T) {
 	const delay = 400
 	fault := &teststore.Fault{Match: onPool("GET"), Every: 100, Of: 2, Delay: delay * time.Millisecond}
@@ -93,7 +94,7 @@ func TestTwoInAHundredAreSlow(t *testing.T) {
 			slow++
 		}
 	}
-	// A machine that stalls makes some more slow.
+	// A machine that stalls makes more of them slow.
 	if hits := b.proxy.Hits(); slow < hits || slow > hits+len(rows)/100 {
 		t.Errorf("%d of %d rows are slow, %d requests were delayed", slow, len(rows), hits)
 	}
@@ -106,7 +107,8 @@ type faulty struct {
 	fault          teststore.Fault
 }
 
-// TestEachFault: what a store does wrong is an error of that request under its own code, and the run goes on.
+// TestEachFault checks that each fault is an error of that request under its own code, and that the
+// run continues.
 func TestEachFault(t *testing.T) {
 	t.Parallel()
 	listing := func(r *http.Request) bool {
@@ -139,7 +141,7 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// run repeats the benchmark with longer durations until there are rows enough.
+// run repeats the benchmark with longer durations until there are enough rows.
 func (c *faulty) run(t *testing.T) (b *bed, o outcome, log string) {
 	args := append([]string{c.args[0], "--obj.size=4KiB", "--concurrent=2"}, c.args[1:]...)
 	if c.op != "PUT" {
@@ -178,7 +180,7 @@ func (c *faulty) test(t *testing.T) {
 	if n := sumRequests(rows); c.op != "LIST" && n != b.sentWithin(h, c.op) {
 		t.Errorf("the log has %d requests, the wire %d: something was repeated", n, b.sentWithin(h, c.op))
 	}
-	// The first of each kind is shown, with its count in the window and outside of it.
+	// The first of each kind is shown, with its count inside and outside the window.
 	shown := 0
 	for _, m := range regexp.MustCompile(` \* `+c.code+`: (\d+), first at`).FindAllStringSubmatch(o.out, -1) {
 		n, _ := strconv.Atoi(m[1])
@@ -209,7 +211,7 @@ func sumRequests(rows []oplog.Record) (n int) {
 	return n
 }
 
-// within are the requests of an operation that were sent while it ran.
+// within returns the requests of an operation that were sent while it ran.
 func (b *bed) within(h history, op string) []teststore.Seen {
 	var from, to int64
 	for _, r := range h.of(op) {
@@ -236,7 +238,7 @@ func (b *bed) hitsWithin(h history, op string) (n int) {
 	return n
 }
 
-// TestGarbage: a store whose answer is no HTTP at all.
+// TestGarbage checks a store whose answer is not HTTP.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
@@ -271,7 +273,8 @@ func TestGarbage(t *testing.T) {
 	b.clean(t)
 }
 
-// TestRetries: repeated only where asked for, and counted.
+// TestRetries checks that requests are repeated only if the user asks for it, and that repetitions
+// are counted.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for _, f := range []teststore.Fault{
@@ -280,7 +283,7 @@ func TestRetries(t *testing.T) {
 		t.Run(fmt.Sprintf("%d %s reset %v truncate %d", f.Status, f.Code, f.Reset, f.Truncate), func(t *testing.T) {
 			t.Parallel()
 			f.Match, f.Every = onPool("GET"), 3
-			// With one worker no repetition can meet the next fault.
+			// With one worker, no repetition can hit the next fault.
 			b := newBed(t, stores.Shared(t, teststore.Embedded), &f)
 			o, log := b.run(get("--retries=2", "--concurrent=1", "--max-errors=0")...)
 			o.want(t, 0)
@@ -323,7 +326,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestMaxErrors: more failures than allowed end the run, fewer leave the exit code alone.
+// TestMaxErrors checks that more failures than allowed end the run, and that fewer do not change
+// the exit code.
 func TestMaxErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -356,10 +360,10 @@ func TestMaxErrors(t *testing.T) {
 				t.Errorf("the log ends %q, the report %q, want %s", h.trailer.End, o.report(t).End, end)
 			}
 			failed := errorsIn(h.rows)
-			if c.limit == "5" && (failed < 6 || failed > 9) { // those on the wire may fail too
+			if c.limit == "5" && (failed < 6 || failed > 9) { // those in flight may fail too
 				t.Errorf("%d errors", failed)
 			}
-			// A busy machine may not get to the first that fails.
+			// A busy machine may not reach the first failing request.
 			if failed == 0 && b.sent("GET") >= c.every {
 				t.Error("no request failed")
 			}
@@ -368,7 +372,8 @@ func TestMaxErrors(t *testing.T) {
 	}
 }
 
-// TestPrepareSurvives: the uploads of preparation are repeated, and said to be.
+// TestPrepareSurvives checks that uploads of the preparation are repeated, and that this is
+// reported.
 func TestPrepareSurvives(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"get", "stat", "delete", "list", "mixed"} {
@@ -391,13 +396,14 @@ func TestPrepareSurvives(t *testing.T) {
 	}
 }
 
-// TestPrepareGivesUp: a store that takes no uploads ends the run in bounded time, with a clear line.
+// TestPrepareGivesUp checks that a store that accepts no uploads ends the run in limited time, with
+// a clear line.
 func TestPrepareGivesUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
 		code   string
-		most   int // uploads that it may try with two workers
+		most   int // max number of uploads with two workers
 	}{{503, "SlowDown", 16}, {403, "AccessDenied", 2}} {
 		t.Run(c.code, func(t *testing.T) {
 			t.Parallel()

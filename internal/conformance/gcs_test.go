@@ -10,19 +10,20 @@ import (
 	"warp/internal/teststore"
 )
 
-// gcs is Google Cloud Storage, or what is one for tests.
+// gcs is Google Cloud Storage, as an emulator.
 func gcs() *ownAPI {
 	return &ownAPI{store: teststore.FakeGCS, keys: gcsKeys, op: gcsOp, title: "Google Cloud Storage",
 		lacks:      []string{"put --post", "retention", "append", "zip", "snowball", "fanout", "tagging"},
 		noVersions: "prepare: this store refuses versions of objects",
-		versioned: func(t *testing.T, b *bed) { // it deletes the latest, whichever it is asked for, which warp finds out
+		versioned: func(t *testing.T, b *bed) { // it always deletes the latest version, and warp detects that
 			askGCS(t, b, http.MethodPost, "/storage/v1/b?project=p", `{"name":"`+b.bucket+`"}`, nil)
 			askGCS(t, b, http.MethodPatch, "/storage/v1/b/"+b.bucket, `{"versioning":{"enabled":true}}`, nil)
 		},
 	}
 }
 
-// askGCS sends a request past warp and the proxy. into takes the answer, unless it is nil.
+// askGCS sends a request directly to the store. It decodes the answer into into, unless that is
+// nil.
 func askGCS(t *testing.T, b *bed, method, target, body string, into any) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+b.store.Endpoint+target, strings.NewReader(body))
@@ -55,7 +56,7 @@ func gcsKeys(t *testing.T, b *bed) (names []string, ok bool) {
 	return names, true
 }
 
-// gcsOp tells which operation a request on an object belongs to, and which object it is.
+// gcsOp returns the operation that a request belongs to, and its object.
 func gcsOp(s *teststore.Seen) (op, key string) {
 	q, _ := url.ParseQuery(s.Query)
 	_, rest, _ := strings.Cut(s.Path, "/o/")

@@ -10,7 +10,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestOneBadHost: its errors are its own, and the other works.
+// TestOneBadHost checks that a bad host has its own errors, and that the other host works.
 func TestOneBadHost(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"weighed", "roundrobin"} {
@@ -45,7 +45,7 @@ func TestOneBadHost(t *testing.T) {
 	}
 }
 
-// TestHostRange: a{1...2} names two hosts of one store, and both are used.
+// TestHostRange checks that a{1...2} names two hosts of one store, and that both are used.
 func TestHostRange(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{Hosts: 2})
@@ -80,7 +80,7 @@ func TestHostRange(t *testing.T) {
 	}
 }
 
-// asRange writes two addresses as one range where their ports allow it.
+// asRange writes two addresses as one range if their ports allow it.
 func asRange(endpoints []string) (string, bool) {
 	var a, b int
 	if _, err := fmt.Sscanf(endpoints[0]+" "+endpoints[1], "127.0.0.1:%d 127.0.0.1:%d", &a, &b); err != nil || b != a+1 {
@@ -89,7 +89,7 @@ func asRange(endpoints []string) (string, bool) {
 	return fmt.Sprintf("127.0.0.1:{%d...%d}", a, b), true
 }
 
-// TestPortRange expands a range whatever the ports of the stores are: the host that exists is one of three.
+// TestPortRange expands a range independent of the stores' ports: one of three hosts exists.
 func TestPortRange(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
@@ -110,7 +110,7 @@ func TestPortRange(t *testing.T) {
 	b.clean(t)
 }
 
-// TestNothingListens: one line, which names a way to go on.
+// TestNothingListens expects one line that suggests what to do.
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []string{teststore.FreeAddress(t), teststore.FreeAddress(t) + "," + teststore.FreeAddress(t)} {

@@ -11,7 +11,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// A child is a warp in a process of its own.
+// A child is a warp in a separate process.
 type child struct {
 	cmd      *exec.Cmd
 	out, err teststore.Output
@@ -42,7 +42,7 @@ func (c *child) interrupt(t *testing.T) {
 	}
 }
 
-// ends waits for the process and tells how it ended, and how long that took.
+// ends waits for the process and returns how it ended, and how long that took.
 func (c *child) ends(t *testing.T) (outcome, time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -54,7 +54,7 @@ func (c *child) ends(t *testing.T) (outcome, time.Duration) {
 	return outcome{strings.Join(c.cmd.Args[1:], " "), c.cmd.ProcessState.ExitCode(), c.out.String(), c.err.String()}, time.Since(start)
 }
 
-// TestInterrupt: Ctrl-C in the middle of a run saves the log, reports and cleans up.
+// TestInterrupt checks that Ctrl-C during a run saves the log, reports and cleans up.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Embedded} {
@@ -86,7 +86,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptEmbedded: what the built-in store makes of connections that warp cuts off is nobody's concern.
+// TestInterruptEmbedded checks that errors of the embedded store about closed connections are not
+// shown.
 func TestInterruptEmbedded(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "run")
@@ -104,7 +105,7 @@ func TestInterruptEmbedded(t *testing.T) {
 	}
 }
 
-// TestInterruptPrepare: nothing was measured yet, but nothing may be left behind either.
+// TestInterruptPrepare checks that an interrupt before the measurement leaves nothing behind.
 func TestInterruptPrepare(t *testing.T) {
 	t.Parallel()
 	slow := &teststore.Fault{Match: onPool("PUT"), Delay: 20 * time.Millisecond}
@@ -126,8 +127,8 @@ func TestInterruptPrepare(t *testing.T) {
 	b.clean(t)
 }
 
-// TestSecondInterrupt: a second Ctrl-C quits at once, whatever the first has begun. The log is readable up to
-// there.
+// TestSecondInterrupt checks that a second Ctrl-C quits at once, whatever the first has started,
+// and that the log is readable up to there.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
@@ -151,7 +152,7 @@ func TestSecondInterrupt(t *testing.T) {
 	}
 }
 
-// TestKill: what was recorded up to a second before is readable, with a warning.
+// TestKill checks that the log of a killed run is readable up to a second before, with a warning.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Embedded))

@@ -26,7 +26,7 @@ import (
 	"warp/pkg/results"
 )
 
-// actAsWarp makes the test binary be warp, for tests that need a process of its own.
+// actAsWarp makes the test binary run as warp, for tests that need a separate process.
 const actAsWarp = "WARP_CONFORMANCE_ACT_AS_WARP"
 
 var stores teststore.Pool
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsWarp) != "" {
 		os.Exit(cli.Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Most tests wait for a run's time to be over, which is no work.
+	// Most tests only wait for the end of a run.
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p != nil {
 		_ = p.Value.Set("4")
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(stores.Run(m))
 }
 
-// An outcome is what a command line came to.
+// An outcome is the result of a command line.
 type outcome struct {
 	line     string
 	code     int
@@ -54,7 +54,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("warp %s\nexit %d\n--- stdout\n%s--- stderr\n%s", o.line, o.code, o.out, o.err)
 }
 
-// want ends the test where the exit code is another.
+// want fails the test if the exit code differs.
 func (o outcome) want(t *testing.T, code int) outcome {
 	t.Helper()
 	if o.code != code {
@@ -63,7 +63,7 @@ func (o outcome) want(t *testing.T, code int) outcome {
 	return o
 }
 
-// errorLines are the lines with which warp says why it failed.
+// errorLines returns the lines in which warp says why it failed.
 func (o outcome) errorLines() (lines []string) {
 	for l := range strings.Lines(o.err) {
 		if strings.HasPrefix(l, "warp: error: ") {
@@ -73,7 +73,7 @@ func (o outcome) errorLines() (lines []string) {
 	return lines
 }
 
-// says wants exactly one error line, with all of the words in it.
+// says checks that there is exactly one error line, with all of the words.
 func (o outcome) says(t *testing.T, words ...string) string {
 	t.Helper()
 	lines := o.errorLines()
@@ -88,8 +88,8 @@ func (o outcome) says(t *testing.T, words ...string) string {
 	return lines[0]
 }
 
-// measured runs a command line again for as long as it ends before its first request. On a machine that stands still
-// for longer than a run lasts that says nothing of the run.
+// measured repeats a command line as long as it ends before its first request, because a machine
+// that stalls for longer than a run says nothing about the run.
 func measured(run func() outcome) (o outcome) {
 	for range 5 {
 		if o = run(); o.code != 0 || !strings.Contains(o.err, "no request was made") {
@@ -106,8 +106,8 @@ func warp(args ...string) outcome {
 	return outcome{strings.Join(args, " "), code, out.String(), errw.String()}
 }
 
-// process makes a command of warp with nothing in its environment but env, so that a developer's own settings
-// and credentials cannot reach it.
+// process returns a command that runs warp with only env as its environment, so that a developer's
+// own settings and credentials do not affect it.
 func process(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -120,7 +120,7 @@ func process(t *testing.T, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// warpProcess runs a command line in a process of its own.
+// warpProcess runs a command line in a separate process.
 func warpProcess(t *testing.T, env []string, args ...string) outcome {
 	t.Helper()
 	cmd := process(t, env, args...)
@@ -133,14 +133,14 @@ func warpProcess(t *testing.T, env []string, args ...string) outcome {
 	return outcome{strings.Join(args, " "), cmd.ProcessState.ExitCode(), out.String(), errw.String()}
 }
 
-// A bed is where runs of one test work: a bucket of their own in a store, behind a proxy.
+// A bed is the environment for the runs of one test: a separate bucket in a store, behind a proxy.
 type bed struct {
 	store   *teststore.Store
 	proxy   *teststore.Proxy
-	nodes   []*teststore.Proxy // before the hosts to which the store redirects
-	cluster *standin.AIStore   // of beds in one
+	nodes   []*teststore.Proxy // in front of the hosts to which the store redirects
+	cluster *standin.AIStore   // set if the bed is in a cluster
 	bucket  string
-	client  *minio.Client // past the proxy
+	client  *minio.Client // bypasses the proxy
 	dir     string
 	runs    int
 }
@@ -163,13 +163,13 @@ func newBed(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *bed {
 	return b
 }
 
-// target are the flags that lead to the bed.
+// target returns the flags for the bed.
 func (b *bed) target() []string {
 	return []string{"--host=" + b.proxy.Endpoint, "--access-key=" + b.store.AccessKey, "--secret-key=" + b.store.SecretKey,
 		"--region=" + b.store.Region, "--bucket=" + b.bucket}
 }
 
-// line completes a benchmark's command line; data is the log's name.
+// line completes a benchmark's command line; data is the name of the log.
 func (b *bed) line(args ...string) (line []string, log string) {
 	b.runs++
 	data := filepath.Join(b.dir, fmt.Sprintf("run%d", b.runs))
@@ -189,13 +189,13 @@ func (b *bed) run(args ...string) (o outcome, log string) {
 	}), log
 }
 
-// clean wants nothing left in the bucket, and the bucket to be there.
+// clean checks that the bucket exists and is empty.
 func (b *bed) clean(t *testing.T) {
 	t.Helper()
 	b.left(t, nil)
 }
 
-// left wants exactly these keys in the bucket.
+// left checks that the bucket contains exactly these keys.
 func (b *bed) left(t *testing.T, keys map[string]bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -235,7 +235,7 @@ func (b *bed) left(t *testing.T, keys map[string]bool) {
 	}
 }
 
-// A history is what a log holds.
+// A history is the content of a log.
 type history struct {
 	header   oplog.Header
 	trailer  oplog.Trailer
@@ -265,7 +265,7 @@ func readLog(t *testing.T, path string) history {
 	}
 }
 
-// of are the rows of one operation.
+// of returns the rows of one operation.
 func (h history) of(op string) (rows []oplog.Record) {
 	for _, r := range h.rows {
 		if r.Op == op {
@@ -284,7 +284,7 @@ func errorsIn(rows []oplog.Record) (n int) {
 	return n
 }
 
-// report reads what --json wrote.
+// report decodes the output of --json.
 func (o outcome) report(t *testing.T) results.Report {
 	t.Helper()
 	var r results.Report
@@ -298,7 +298,7 @@ func (o outcome) report(t *testing.T) results.Report {
 	return r
 }
 
-// operation is the part of a report about one operation.
+// operation returns the part of a report about one operation.
 func operation(t *testing.T, r results.Report, op string) results.Operation {
 	t.Helper()
 	for _, o := range r.Operations {
@@ -310,7 +310,7 @@ func operation(t *testing.T, r results.Report, op string) results.Operation {
 	panic("unreachable")
 }
 
-// sameAsAnalyze wants analyze to say of the log what the run has said, to the byte.
+// sameAsAnalyze checks that analyze prints exactly what the run has printed.
 func (o outcome) sameAsAnalyze(t *testing.T, log string, flags ...string) {
 	t.Helper()
 	again := warp(append([]string{"analyze", log}, flags...)...).want(t, 0)
@@ -319,7 +319,7 @@ func (o outcome) sameAsAnalyze(t *testing.T, log string, flags ...string) {
 	}
 }
 
-// eventually waits for something that another goroutine or process brings about.
+// eventually waits for the effect of another goroutine or process.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {

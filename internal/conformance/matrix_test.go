@@ -16,17 +16,17 @@ import (
 
 var update = flag.Bool("update", false, "write the matrix in docs/compatibility.md anew")
 
-// What a cell says, beside the words of a refusal.
+// The results in a cell, besides the words of an error.
 const (
 	works    = "works"
 	inPart   = "works [in part](operations.md#versioned)"
-	untested = "–" // for want of a store that could show it
+	untested = "–" // no store can show it
 )
 
 // A cell is one operation in one store with one engine.
 type cell struct{ row, store, engine string }
 
-// A matrix is what became of every operation.
+// A matrix contains the result of every operation.
 type matrix struct {
 	mu    sync.Mutex
 	cells map[cell]string
@@ -43,19 +43,19 @@ func (m *matrix) note(t *testing.T, at cell, became string) {
 
 var objectName = regexp.MustCompile(`(?:warp-[0-9a-z]+/)[^ ']*`)
 
-// anonymous takes the names that differ from run to run out of a line of error.
+// anonymous removes the names that differ from run to run from an error line.
 func (b *bed) anonymous(line string) string {
 	line = strings.TrimPrefix(line, "warp: error: ")
 	line = strings.ReplaceAll(strings.ReplaceAll(line, b.proxy.Endpoint, "HOST"), b.bucket, "BUCKET")
 	return objectName.ReplaceAllString(line, "OBJECT")
 }
 
-// columns are the stores in the order of the document.
+// columns returns the stores in the order of the document.
 func columns() []string {
 	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded, teststore.FakeGCS, teststore.Azurite, aistoreName, expressName}
 }
 
-// text is the matrix as the document has it: a table, and the words of the refusals below.
+// text renders the matrix for the document: a table, and the words of the errors below.
 func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	t.Helper()
 	out := strings.Builder{}
@@ -93,7 +93,8 @@ func (m *matrix) text(t *testing.T) (text string, complete bool) {
 
 const begin, end = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
-// documented wants docs/compatibility.md to have this matrix. Of stores that were left out, no cell is compared.
+// documented checks that docs/compatibility.md contains this matrix. It does not compare stores
+// that were left out.
 func (m *matrix) documented(t *testing.T) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", "compatibility.md")
@@ -129,7 +130,7 @@ var (
 	refusalLine = regexp.MustCompile("(?m)^(\\d+)\\. `(.*)`$")
 )
 
-// compare wants each cell that there is to be the one of the document.
+// compare checks that each tested cell equals the document's.
 func (m *matrix) compare(t *testing.T, document string) {
 	t.Helper()
 	words := map[string]string{}

@@ -13,7 +13,7 @@ import (
 	"warp/internal/testbinary"
 )
 
-// measuring skips a test that measures time or memory where the race detector would be what it measures.
+// measuring skips a test that measures time or memory if the race detector is on.
 func measuring(t *testing.T) {
 	t.Helper()
 	if raceDetector {
@@ -21,7 +21,7 @@ func measuring(t *testing.T) {
 	}
 }
 
-// build makes a binary as users have it, of a package of this module.
+// build builds a package of this module as for users.
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "binary.exe")
@@ -31,7 +31,7 @@ func build(t *testing.T, pkg string) string {
 	return bin
 }
 
-// nullProcess runs a null store in a process of its own and returns where it listens.
+// nullProcess runs a null store in a separate process and returns its address.
 func nullProcess(t *testing.T, size int) string {
 	t.Helper()
 	cmd := exec.Command(build(t, "warp/internal/nullstore"), "-stdin", fmt.Sprintf("-size=%d", size))
@@ -54,14 +54,13 @@ func nullProcess(t *testing.T, size int) string {
 	return strings.TrimSpace(addr)
 }
 
-// TestMeasuredRate: 5000 requests/s are held within 1 %, whether few workers share them or many.
+// TestMeasuredRate checks that 5000 requests/s are kept within 1 %, with few workers or many.
 func TestMeasuredRate(t *testing.T) {
 	measuring(t)
 	const rate, seconds = 5000, 5
 	bin, addr := build(t, "warp"), nullProcess(t, 1024)
 	for _, workers := range []int{20, 2000} {
-		// A machine that is busy with something else cannot keep a schedule, so
-		// one run in time of a few is what is asked for.
+		// A busy machine cannot keep a schedule, so one good run of several is enough.
 		var off float64
 		for range 5 {
 			data := filepath.Join(t.TempDir(), "run")
@@ -88,7 +87,7 @@ func TestMeasuredRate(t *testing.T) {
 	}
 }
 
-// TestMeasuredMemory: at full speed warp stays below 100 MiB.
+// TestMeasuredMemory checks that at full speed warp stays below 100 MiB.
 func TestMeasuredMemory(t *testing.T) {
 	measuring(t)
 	bin, addr := build(t, "warp"), nullProcess(t, 1024)

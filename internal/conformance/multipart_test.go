@@ -24,7 +24,7 @@ func (b *bed) theirs(t *testing.T, key string) {
 	}
 }
 
-// stillTheirs wants the object as theirs has made it.
+// stillTheirs checks that the object is as theirs has made it.
 func (b *bed) stillTheirs(t *testing.T, key string) {
 	t.Helper()
 	o, err := b.client.StatObject(t.Context(), b.bucket, key, minio.StatObjectOptions{})
@@ -33,7 +33,7 @@ func (b *bed) stillTheirs(t *testing.T, key string) {
 	}
 }
 
-// TestFixedNameIsTaken: an object that is there stays, also where it is hidden by a delete marker.
+// TestFixedNameIsTaken checks that an existing object stays, even if a delete marker hides it.
 func TestFixedNameIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
@@ -41,7 +41,7 @@ func TestFixedNameIsTaken(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, stores.Shared(t, name))
 			b.theirs(t, fixedName)
-			b.theirs(t, "mine.bin.and.more") // a longer name is another one
+			b.theirs(t, "mine.bin.and.more") // a longer name is a different one
 			o, _ := b.run("multipart", "--parts=2", "--duration=1s")
 			o.want(t, 1).says(t, fixedName, "--obj.name")
 			o, _ = b.run("multipart", "--parts=2", "--obj.name=mine.bin", "--duration=1s")
@@ -70,7 +70,8 @@ func TestFixedNameIsHidden(t *testing.T) {
 	b.left(t, map[string]bool{fixedName: true, "unrelated": true})
 }
 
-// TestFixedNameIsTakenMeanwhile: an object that appears during the upload is not written over.
+// TestFixedNameIsTakenMeanwhile checks that an object that appears during the upload is not
+// overwritten.
 func TestFixedNameIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw} {
@@ -93,7 +94,8 @@ func TestFixedNameIsTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTwoFixedNames: two runs at once; the name that nobody asked for gives way, one that was asked for is refused.
+// TestTwoFixedNames runs two runs at once: a default name changes if it is taken, and a name set by
+// the user is rejected.
 func TestTwoFixedNames(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.MinIO))
@@ -113,8 +115,8 @@ func TestTwoFixedNames(t *testing.T) {
 	b.clean(t)
 }
 
-// TestKillMultipart: what a killed run has uploaded, or was uploading, is removed by the next one; what somebody else
-// has put under the name since is not.
+// TestKillMultipart checks that the next run removes what a killed run has uploaded, or was
+// uploading, but not what another program has since put under the name.
 func TestKillMultipart(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"while it uploads", "while it downloads", "and the name is theirs now"} {
@@ -140,7 +142,7 @@ func TestKillMultipart(t *testing.T) {
 				b.theirs(t, fixedName)
 				left[fixedName] = true
 			}
-			time.Sleep(11500 * time.Millisecond) // the lease, by the store's clock of whole seconds
+			time.Sleep(11500 * time.Millisecond) // the lease, by the store's clock in whole seconds
 			o, _ := b.run("put", "--obj.size=1KiB", "--concurrent=1", "--duration=200ms")
 			o.want(t, 0)
 			b.left(t, left)
@@ -151,7 +153,7 @@ func TestKillMultipart(t *testing.T) {
 	}
 }
 
-// TestInterruptMultipart: Ctrl-C while the object is uploaded leaves neither object nor parts.
+// TestInterruptMultipart checks that Ctrl-C during the upload leaves neither object nor parts.
 func TestInterruptMultipart(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {

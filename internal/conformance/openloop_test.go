@@ -19,8 +19,8 @@ func nullStore(t *testing.T, size int64) *s3mem.Null {
 	return n
 }
 
-// TestFreeze: a store that freezes for two seconds at 500 requests/s makes a thousand requests late. A closed
-// loop would show as many slow ones as it has workers.
+// TestFreeze checks that a store that freezes for two seconds at 500 requests/s makes a thousand
+// requests late. A closed loop would show only as many slow requests as it has workers.
 func TestFreeze(t *testing.T) {
 	const workers, rate, size = 20, 500, 1024
 	null := nullStore(t, size)
@@ -44,7 +44,7 @@ func TestFreeze(t *testing.T) {
 		}
 		if r.Due >= frozen && r.Due < thawed {
 			due++
-			// All of them, but for what a moment before the freeze let through.
+			// All of them, except those that passed just before the freeze.
 			if r.End() >= thawed-1e6 {
 				late++
 			}
@@ -67,9 +67,10 @@ func TestFreeze(t *testing.T) {
 	if g.AchievedPerS == 0 {
 		t.Error("nothing was achieved")
 	}
-	// Nothing that was due is lost: the run makes up for the freeze, or says for how much it had no time.
+	// Nothing that was due is lost: the run catches up after the freeze, or reports how many
+	// requests it had no time for.
 	near(t, "the number of requests", float64(len(rows))+float64(g.Unsent), 4*rate, 0.01)
-	if g.Unsent > 0 { // which count in the response time, and are no rows
+	if g.Unsent > 0 { // they count in the response time, but are not rows
 		t.Logf("this machine was too busy to make up for the freeze: %d requests unsent", g.Unsent)
 		return
 	}
@@ -84,7 +85,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestBacklog: what was due and could not be sent in time is counted.
+// TestBacklog checks that requests that were due but could not be sent in time are counted.
 func TestBacklog(t *testing.T) {
 	null := nullStore(t, 1024)
 	data := filepath.Join(t.TempDir(), "run")

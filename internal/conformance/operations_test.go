@@ -7,18 +7,19 @@ import (
 	"warp/internal/teststore"
 )
 
-// A feature is a row of the matrix, or a variant of one. Some stores do not do it: they refuse it, or pretend to.
+// A feature is a row of the matrix, or a variant of one. Some stores do not support it: they reject
+// it, or pretend to do it.
 type feature struct {
 	name string
 	args []string
-	ops  []string // what its log must hold
+	ops  []string // operations that its log must contain
 	can  func(s *teststore.Store) bool
-	word string // of the refusal
-	// check holds what came over the wire against the rows.
+	word string // in the error
+	// check compares the requests on the wire with the rows.
 	check func(t *testing.T, b *bed, h history)
 }
 
-// features are the rows of the matrix: every operation once, with small objects.
+// features returns the rows of the matrix: every operation once, with small objects.
 func features() []feature {
 	pool := []string{"--obj.size=4KiB", "--objects=40", "--concurrent=4", "--json"}
 	small := []string{"--obj.size=4KiB", "--concurrent=3", "--json"}
@@ -49,7 +50,7 @@ func features() []feature {
 	}
 }
 
-// variants are other ways to run an operation of which stores or engines may think differently.
+// variants returns other ways to run an operation that stores or engines may treat differently.
 func variants() []feature {
 	small := []string{"--obj.size=4KiB", "--concurrent=3", "--json"}
 	with := func(args ...string) []string { return append(args, small...) }
@@ -67,7 +68,7 @@ func variants() []feature {
 
 func everyStore(*teststore.Store) bool { return true }
 
-// takesForms and copies are what all stores do but the one of warp itself.
+// takesForms and copies are supported by all stores except the embedded one.
 func takesForms(s *teststore.Store) bool { return s.Name != teststore.Embedded }
 func copies(s *teststore.Store) bool     { return s.Name != teststore.Embedded }
 
@@ -76,7 +77,7 @@ func sendsParts(s *teststore.Store) bool { return s.Can.PartNumber }
 func extracts(s *teststore.Store) bool   { return s.Can.Zip }
 func unpacks(s *teststore.Store) bool    { return s.Can.Snowball }
 
-// agrees wants log and wire to say the same, and also.
+// agrees checks that log and wire agree, and calls also.
 func agrees(also func(*testing.T, history)) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		t.Helper()
@@ -87,12 +88,12 @@ func agrees(also func(*testing.T, history)) func(*testing.T, *bed, history) {
 	}
 }
 
-// engineNames are all that --engine chooses from; auto is one of them.
+// engineNames returns all values of --engine except auto.
 func engineNames() []string { return []string{"lean", "minio"} }
 
-// TestMatrix runs every operation against every store with every engine. It works, and a row is what the
-// documentation says; or it is refused with one line, and nothing is left behind.
-// Which of the two, docs/compatibility.md says; run with -update where that has changed.
+// TestMatrix runs every operation against every store with every engine. Either it works, and a row
+// is as documented, or it is rejected with one line, and nothing is left behind.
+// docs/compatibility.md says which; run with -update after a change.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := matrix{cells: map[cell]string{}}
@@ -101,12 +102,12 @@ func TestMatrix(t *testing.T) {
 			t.Run(own.store, func(t *testing.T) {
 				t.Parallel()
 				if own.bed == nil {
-					stores.Shared(t, own.store) // which skips all rows where there is none
+					stores.Shared(t, own.store) // it skips all rows if there is none
 				}
 				for _, f := range features() {
 					t.Run(f.name, func(t *testing.T) {
 						became := f.onOwnAPI(t, own)
-						for _, engine := range engineNames() { // which are of S3
+						for _, engine := range engineNames() { // they are only for S3
 							m.note(t, cell{f.name, own.store, engine}, became)
 						}
 					})
@@ -145,7 +146,7 @@ func TestVariants(t *testing.T) {
 	})
 }
 
-// run returns what became of it, in the words of the matrix.
+// run returns the result in the words of the matrix.
 func (f feature) run(t *testing.T, s *teststore.Store, engine string) string {
 	args := append(f.args[:len(f.args):len(f.args)], "--engine="+engine)
 	if f.name == "versioned" && s.Name == teststore.Versitygw {
@@ -158,7 +159,7 @@ func (f feature) run(t *testing.T, s *teststore.Store, engine string) string {
 	return f.proven(t, args, func() *bed { return newBed(t, s) })
 }
 
-// proven runs a row that works, each time in a bed of its own, until its log has enough rows.
+// proven runs a row that works, each time in a separate bed, until its log has enough rows.
 func (f feature) proven(t *testing.T, args []string, newBed func() *bed) string {
 	j := job{args: args, ops: f.ops}
 	var b *bed
@@ -190,14 +191,14 @@ func (f feature) refused(t *testing.T, b *bed, args []string) string {
 		t.Errorf("exit %d, want 1: %s", o.code, o)
 	}
 	line := o.says(t, f.word)
-	if exists, err := b.client.BucketExists(t.Context(), b.bucket); err != nil || exists { // it may not even have made the bucket
+	if exists, err := b.client.BucketExists(t.Context(), b.bucket); err != nil || exists { // the run may not even have made the bucket
 		b.clean(t)
 	}
 	t.Logf("refused: %s", line)
 	return b.anonymous(line)
 }
 
-// forms wants a form with a length for each row, and as many before the run to try the store.
+// forms expects one form with a length for each row, and as many before the run to try the store.
 func forms(objects, tries int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		sent := 0

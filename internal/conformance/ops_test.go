@@ -10,13 +10,13 @@ import (
 	"warp/internal/teststore"
 )
 
-// A sent is a request on an object, as the proxy saw it.
+// A sent is a request about an object, as the proxy saw it.
 type sent struct {
 	op, key string
 	teststore.Seen
 }
 
-// specialOp tells which operation a request on an object belongs to.
+// specialOp returns the operation that a request about an object belongs to.
 func specialOp(method string, q url.Values, h http.Header) string {
 	if q.Has("tagging") {
 		return map[string]string{"PUT": "PUTTAGS", "GET": "GETTAGS", "DELETE": "DELETETAGS"}[method]
@@ -37,8 +37,8 @@ func specialOp(method string, q url.Values, h http.Header) string {
 	return map[string]string{"GET": "GET", "PUT": "PUT", "HEAD": "STAT"}[method]
 }
 
-// sentWithin are the requests on objects that began while rows of their operation were under way: what is tried
-// before the run, and clean-up, are not the run's.
+// sentWithin returns the requests about objects that began while rows of their operation were
+// running. This excludes trials before the run, and clean-up.
 func sentWithin(p *teststore.Proxy, h history) (all []sent) {
 	for _, s := range p.Requests(nil) {
 		_, key, _ := strings.Cut(strings.TrimPrefix(s.Path, "/"), "/")
@@ -64,8 +64,8 @@ func sentWithin(p *teststore.Proxy, h history) (all []sent) {
 	return all
 }
 
-// rowsAre wants the log to say of every operation what the wire says, and each row to be as many requests as the
-// documentation says.
+// rowsAre checks that log and wire agree about every operation, and that each row consists of as
+// many requests as documented.
 func rowsAre(documented map[string]int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		t.Helper()
@@ -97,5 +97,6 @@ func rowsAre(documented map[string]int) func(*testing.T, *bed, history) {
 	}
 }
 
-// statusClass is 2 for 200 and 204 alike: a row of several requests has the status of its last one.
+// statusClass returns 2 for both 200 and 204, because a row of several requests has the status of
+// the last one.
 func statusClass(status int) int { return status / 100 }

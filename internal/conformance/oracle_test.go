@@ -10,14 +10,14 @@ import (
 	"warp/pkg/results"
 )
 
-// An oracle computes from the rows of one operation, in the plainest way, what the report says of them.
+// An oracle computes the figures of the report from the rows of one operation, in the simplest way.
 type oracle struct {
 	rows     []oplog.Record
 	from, to int64 // the window, unix ns
 }
 
-// judge takes the window of the run, which has to begin after each thread has finished a first request, and to end
-// when no request starts any more.
+// judge reads the window of the run. The window has to begin after each thread has finished a first
+// request, and to end when no more requests start.
 func judge(t *testing.T, op results.Operation, rows []oplog.Record) oracle {
 	t.Helper()
 	o := oracle{rows: rows, from: op.WindowStart.UnixNano(), to: op.WindowEnd.UnixNano()}
@@ -39,7 +39,7 @@ func judge(t *testing.T, op results.Operation, rows []oplog.Record) oracle {
 	return o
 }
 
-// successes is how many good requests lie in the window, each by its share of time.
+// successes returns the number of successful requests in the window, each by its share of time.
 func (o oracle) successes() (n float64) {
 	for _, r := range o.rows {
 		if inside := min(r.End(), o.to) - max(r.Start, o.from); r.Err == "" && inside > 0 {
@@ -49,7 +49,7 @@ func (o oracle) successes() (n float64) {
 	return n
 }
 
-// sorted are the times of good requests that started in the window, or were due in it, in ms.
+// sorted returns the times, in ms, of successful requests that started or were due in the window.
 func (o oracle) sorted(of func(oplog.Record) time.Duration) (ms []float64) {
 	for _, r := range o.rows {
 		at := r.Start
@@ -67,7 +67,8 @@ func (o oracle) sorted(of func(oplog.Record) time.Duration) (ms []float64) {
 func service(r oplog.Record) time.Duration  { return r.Duration }
 func response(r oplog.Record) time.Duration { return time.Duration(r.End() - r.Due) }
 
-// holds compares the percentiles of s with the times in ms, within 1 %, or exactly if they are exact.
+// holds compares the percentiles of s with the times in ms, within 1 %, or exactly if they are
+// exact.
 func holds(t *testing.T, s *results.Stats, ms []float64) {
 	t.Helper()
 	if s == nil || int(s.Count) != len(ms) {
@@ -78,7 +79,7 @@ func holds(t *testing.T, s *results.Stats, ms []float64) {
 		q    float64
 		got  float64
 	}{{"p50", 0.5, s.P50}, {"p90", 0.9, s.P90}, {"p99", 0.99, s.P99}, {"p99.9", 0.999, s.P999}} {
-		// Which of two neighbours a percentile is, is a matter of taste.
+		// Definitions of percentiles differ in which of two neighbours they choose.
 		at := p.q * float64(len(ms))
 		low, high := ms[max(0, int(math.Ceil(at))-1)], ms[min(len(ms)-1, int(math.Ceil(at)))]
 		if p.got < low*0.99 || p.got > high*1.01 {
@@ -94,7 +95,7 @@ func holds(t *testing.T, s *results.Stats, ms []float64) {
 	near(t, "max", s.Max, ms[len(ms)-1], 1e-9)
 }
 
-// near wants got within a share of want.
+// near checks that got is within a share of want.
 func near(t *testing.T, what string, got, want, share float64) {
 	t.Helper()
 	if math.Abs(got-want) > share*math.Abs(want) {

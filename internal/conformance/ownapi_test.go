@@ -9,22 +9,24 @@ import (
 	"warp/internal/teststore"
 )
 
-// An ownAPI is a store that does not speak S3, and how to look at it past warp.
+// An ownAPI is a store without S3, and functions to inspect it directly.
 type ownAPI struct {
 	store, title string   // its name in teststore, and in warp's messages
-	lacks        []string // rows of the matrix that warp refuses without a request
-	noVersions   string   // how warp refuses versions, unless without a request
-	// bed makes a store of its own for a run; nil = runs share the store of that name.
+	lacks        []string // rows of the matrix that warp rejects without a request
+	noVersions   string   // warp's error about versions, if it needs a request
+	// bed returns a separate store for a run; nil = runs share the store of that name.
 	bed func(t *testing.T) *bed
-	// versioned makes a bucket with versions, as far as the store has any; nil = the store has no such buckets.
+	// versioned makes a bucket with versions, as far as the store supports them; nil = it does not.
 	versioned func(t *testing.T, b *bed)
-	// keys returns the names of all objects, also of uploads that are not complete; ok is false where there is no bucket.
+	// keys returns the names of all objects, including incomplete uploads; ok is false if the
+	// bucket does not exist.
 	keys func(t *testing.T, b *bed) (names []string, ok bool)
-	// op tells which operation a request belongs to, "" = none that is measured, and which object it is about.
+	// op returns the operation that a request belongs to, or "" if it is not measured, and its
+	// object.
 	op func(s *teststore.Seen) (op, key string)
 }
 
-// ownAPIs are those stores.
+// ownAPIs lists the stores without S3.
 func ownAPIs() []*ownAPI { return []*ownAPI{gcs(), azurite(), aistore()} }
 
 // open returns a bed in the store.
@@ -41,7 +43,7 @@ func newOwnBed(t *testing.T, s *teststore.Store) *bed {
 	return &bed{store: s, proxy: teststore.NewProxy(t, s.Endpoint), dir: t.TempDir(), bucket: fmt.Sprintf("conformance-%d", buckets.Add(1))}
 }
 
-// runOwn runs a benchmark in a store that does not speak S3.
+// runOwn runs a benchmark in a store without S3.
 func (b *bed) runOwn(args ...string) (outcome, string) {
 	b.runs++
 	data := fmt.Sprintf("%s/run%d", b.dir, b.runs)
@@ -50,7 +52,7 @@ func (b *bed) runOwn(args ...string) (outcome, string) {
 	return measured(func() outcome { b.forget(); return warp(line...) }), data + ".csv.zst"
 }
 
-// received are the requests so far, to all hosts of the store.
+// received returns the requests so far, to all hosts of the store.
 func (b *bed) received() []teststore.Seen {
 	all := b.proxy.Requests(nil)
 	for _, node := range b.nodes {
@@ -66,13 +68,14 @@ func (b *bed) forget() {
 	}
 }
 
-// agree wants log and wire to say the same of each operation: how many requests, on which objects, and how many bytes.
+// agree checks that log and wire agree about each operation: the number of requests, the objects,
+// and the number of bytes.
 func (a *ownAPI) agree(t *testing.T, b *bed, h history, ops []string) {
 	t.Helper()
 	for _, op := range ops {
 		rows := h.of(op)
 		if op == "UPLOAD" || len(rows) == 0 {
-			continue // begin, end and parts are looked at by themselves
+			continue // begin, end and parts are checked separately
 		}
 		from, to, requests, keys := rows[0].Start, rows[0].End(), 0, map[string]int{}
 		bytes := int64(0)
@@ -89,7 +92,7 @@ func (a *ownAPI) agree(t *testing.T, b *bed, h history, ops []string) {
 		for _, s := range b.received() {
 			sent, key := a.op(&s)
 			if sent == "PUTPART" && len(h.of(sent)) == 0 {
-				sent = "PUT" // parts of one object, to prepare
+				sent = "PUT" // parts of one object, as preparation
 			}
 			at := s.Start.UnixNano()
 			if sent != op || at < from || at > to || strings.HasPrefix(key, ".warp/") || key != "" && keys[key] == 0 {
@@ -97,7 +100,7 @@ func (a *ownAPI) agree(t *testing.T, b *bed, h history, ops []string) {
 			}
 			seen++
 			if s.Status/100 == 3 {
-				continue // what comes with a redirect is no payload
+				continue // bytes sent with a redirected request are not payload
 			}
 			carried += map[bool]int64{true: s.BytesOut, false: s.BytesIn}[op == "GET"]
 		}
@@ -110,7 +113,7 @@ func (a *ownAPI) agree(t *testing.T, b *bed, h history, ops []string) {
 	}
 }
 
-// onOwnAPI runs a row of the matrix, and returns what became of it.
+// onOwnAPI runs a row of the matrix, and returns the result.
 func (f feature) onOwnAPI(t *testing.T, a *ownAPI) string {
 	b := a.open(t)
 	if slices.Contains(a.lacks, f.name) {

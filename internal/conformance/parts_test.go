@@ -19,7 +19,7 @@ func anyPart(r *http.Request) bool {
 	return r.Method == http.MethodPut && r.URL.Query().Has("partNumber")
 }
 
-// uploads counts the uploads that were begun, completed and aborted.
+// uploads returns how many uploads were started, completed and aborted.
 func uploads(b *bed) (begun, completed, aborted int) {
 	for _, s := range b.proxy.Requests(nil) {
 		switch id := strings.Contains(s.Query, "uploadId="); {
@@ -34,7 +34,8 @@ func uploads(b *bed) (begun, completed, aborted int) {
 	return begun, completed, aborted
 }
 
-// TestPartFails: an upload of which a part fails is an error of that code, and is aborted at once.
+// TestPartFails checks that an upload with a failed part is an error with that code, and is aborted
+// at once.
 func TestPartFails(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Versitygw), &teststore.Fault{Match: partNumber("2"), Every: 3, Status: 503})
@@ -58,7 +59,7 @@ func TestPartFails(t *testing.T) {
 	b.clean(t)
 }
 
-// TestPartsAreRepeated: a part that fails is repeated, and not the upload that it is of.
+// TestPartsAreRepeated checks that a failed part is repeated rather than the whole upload.
 func TestPartsAreRepeated(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.Versitygw), &teststore.Fault{Match: partNumber("2"), Every: 3, Status: 503})
@@ -75,7 +76,7 @@ func TestPartsAreRepeated(t *testing.T) {
 	b.clean(t)
 }
 
-// TestInterruptParts: Ctrl-C in the middle of uploads leaves none unfinished.
+// TestInterruptParts checks that Ctrl-C during uploads leaves none incomplete.
 func TestInterruptParts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
@@ -100,8 +101,8 @@ func TestInterruptParts(t *testing.T) {
 
 func isPart(s *teststore.Seen) bool { return strings.Contains(s.Query, "partNumber=") && s.Status != 0 }
 
-// TestUploadsAreGivenUp: at the end of a run uploads are not waited for longer than half of what requests are given,
-// and that is no error. Parts on the wire may finish.
+// TestUploadsAreGivenUp checks that a run waits for uploads at its end for no more than half of the
+// time for requests, and that this is not an error. Parts in flight may finish.
 func TestUploadsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	slow := &teststore.Fault{Match: anyPart, Delay: 50 * time.Millisecond}
@@ -115,7 +116,7 @@ func TestUploadsAreGivenUp(t *testing.T) {
 	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts given up, not complete 4s") {
 		t.Errorf("the log notes %q", h.trailer.Notes)
 	}
-	// An abort that a busy store has not answered in time is repeated by the cleaning up.
+	// Clean-up repeats an abort that a busy store has not answered in time.
 	if begun, completed, aborted := uploads(b); begun != 2 || completed != 0 || aborted < 2 {
 		t.Errorf("%d uploads were begun, %d completed, %d aborted", begun, completed, aborted)
 	}

@@ -10,7 +10,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestVersions runs what has --versions against every store: it works, or the store's refusal is one line.
+// TestVersions runs the benchmarks that have --versions against every store: they work, or the
+// error is one line.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	stores.Each(t, func(t *testing.T, s *teststore.Store) {
@@ -42,7 +43,7 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// refused wants one clear line and nothing left behind.
+// refused expects one clear line and nothing left behind.
 func refused(t *testing.T, b *bed, o outcome, word string) {
 	t.Helper()
 	if o.code != 1 && o.code != 2 {
@@ -53,7 +54,7 @@ func refused(t *testing.T, b *bed, o outcome, word string) {
 	t.Logf("refused: %s", line)
 }
 
-// asksForVersions keeps the data, and wants every version that was asked for to be one that exists.
+// asksForVersions keeps the data, and checks that every requested version exists.
 func asksForVersions(t *testing.T, s *teststore.Store, op string, args []string) {
 	t.Helper()
 	var b *bed
@@ -97,7 +98,8 @@ func asksForVersions(t *testing.T, s *teststore.Store, op string, args []string)
 	}
 }
 
-// TestVersionsInForeignBucket: warp does not turn on versioning of a bucket that it did not make.
+// TestVersionsInForeignBucket checks that warp does not enable versioning of a bucket that it did
+// not make.
 func TestVersionsInForeignBucket(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw} {
@@ -120,7 +122,7 @@ func TestVersionsInForeignBucket(t *testing.T) {
 	}
 }
 
-// TestVersionsOfTheBuiltInStore: the flags alone tell that it cannot work.
+// TestVersionsOfTheBuiltInStore checks that the flags alone show that it cannot work.
 func TestVersionsOfTheBuiltInStore(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"get", "stat", "list"} {
@@ -128,7 +130,7 @@ func TestVersionsOfTheBuiltInStore(t *testing.T) {
 	}
 }
 
-// TestListMetadata: an extension of MinIO, that others answer without doing it.
+// TestListMetadata checks an extension of MinIO, which other stores ignore.
 func TestListMetadata(t *testing.T) {
 	t.Parallel()
 	stores.Each(t, func(t *testing.T, s *teststore.Store) {

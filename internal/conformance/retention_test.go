@@ -10,7 +10,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// locksOnWire wants a request for each row and one to try the store. Then it runs again and looks at what is locked.
+// locksOnWire expects one request for each row and one to try the store. Then it runs again and
+// checks the locks.
 func locksOnWire(versions int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		sent := 0
@@ -43,7 +44,7 @@ func locksOnWire(versions int) func(*testing.T, *bed, history) {
 func locksForAnHour(t *testing.T, before *bed) {
 	t.Helper()
 	b := newBed(t, before.store)
-	// Versions are chosen at random: of two, after so long, a slow machine too has locked both.
+	// Versions are chosen at random: after this time even a slow machine has locked both.
 	o, _ := b.run("retention", "--objects=1", "--versions=2", "--obj.size=1", "--concurrent=2", "--duration=2s", "--keep-data")
 	o.want(t, 0)
 	versions := 0
@@ -56,7 +57,7 @@ func locksForAnHour(t *testing.T, before *bed) {
 			t.Errorf("version %s of %s could be deleted", v.VersionID, v.Key)
 		}
 		if b.store.Name != teststore.MinIO {
-			continue // versitygw answers GetObjectRetention with a document of another name
+			continue // versitygw answers GetObjectRetention with a differently named document
 		}
 		mode, until, err := b.client.GetObjectRetention(t.Context(), b.bucket, v.Key, v.VersionID)
 		if err != nil || mode == nil || until == nil || *mode != minio.Governance {

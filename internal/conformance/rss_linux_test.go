@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// maxRSS is the most memory that an ended process had resident, in bytes.
+// maxRSS returns the peak resident memory of an ended process, in bytes.
 func maxRSS(p *os.ProcessState) int64 {
 	if u, ok := p.SysUsage().(*syscall.Rusage); ok {
 		return int64(u.Maxrss) << 10

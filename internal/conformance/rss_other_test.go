@@ -4,5 +4,5 @@ package conformance
 
 import "os"
 
-// maxRSS is known on Linux only: elsewhere the unit differs, or there is none.
+// maxRSS is known only on Linux; elsewhere the unit differs, or there is none.
 func maxRSS(*os.ProcessState) int64 { return 0 }

@@ -11,7 +11,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// scripts are run one after the other at a store, by aliases of the flags that object-store-bench has.
+// scripts are run one after another against a store, with aliases of object-store-bench's flags.
 type scripts struct {
 	t   *testing.T
 	s   *teststore.Store
@@ -24,7 +24,7 @@ func (s *scripts) run(name, script string) outcome {
 		"--bucket=scripts", "--json", "--benchdata="+filepath.Join(s.dir, name), "--script="+script)
 }
 
-// counts are the requests of the warm-ups and the FINAL lines, in their order.
+// counts returns the requests of the warm-ups and the FINAL lines, in order.
 func (s *scripts) counts(name, script string) (counts []int) {
 	s.t.Helper()
 	o := s.run(name, script).want(s.t, 0)
@@ -48,8 +48,8 @@ func (s *scripts) counts(name, script string) (counts []int) {
 	return counts
 }
 
-// The examples of object-store-bench, with its minutes made seconds, against MinIO; and objects that a script in a
-// process of its own finds again.
+// The examples of object-store-bench, with seconds instead of minutes, work with MinIO. A script in
+// a separate process finds the objects of another.
 func TestScriptExamples(t *testing.T) {
 	t.Parallel()
 	s := &scripts{t, stores.Shared(t, teststore.MinIO), t.TempDir()}
@@ -81,7 +81,7 @@ DELETE;`
 		t.Fatalf("%v, want %v", got, want)
 	} else {
 		for i, n := range got {
-			if n > want[i] || n < want[i]/2 { // a busy machine may leave arrivals of a rate out
+			if n > want[i] || n < want[i]/2 { // a busy machine may skip arrivals of a rate
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
@@ -101,8 +101,8 @@ DELETE`
 	s.run("typing", strings.Replace(reuse, "PER SECOND", "PER SEONCD", 1)).want(t, 2).says(t, "line 7, column 18", "did you mean SECOND?")
 }
 
-// Ctrl-C in the middle of a statement: the log and the lines so far are kept, nothing after it is executed, and what was
-// uploaded stays.
+// After Ctrl-C during a statement, the log and the lines so far are kept, no later statement is
+// executed, and uploaded objects stay.
 func TestScriptInterrupt(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.MinIO))
@@ -136,13 +136,13 @@ func TestScriptInterrupt(t *testing.T) {
 	b.left(t, keys)
 }
 
-// Uploads in parts that the end of a statement cuts off leave no parts behind, and are errors.
+// Multipart uploads that the end of a statement interrupts leave no parts, and are errors.
 func TestScriptCutOff(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The store does not even take the first aborts.
+			// The store even rejects the first aborts.
 			busy := &teststore.Fault{Match: func(r *http.Request) bool { return r.Method == "DELETE" && r.URL.Query().Has("uploadId") }, Status: 503, Times: 2}
 			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 8 * time.Second}, busy)
 			o, log := b.run("script", "--part.size=5MiB", "--drain=500ms", `PUT 2 OBJECTS OF SIZE 12 MB RUNTIME 1 SECOND MAX 2 CONCURRENT; DELETE`)
@@ -160,7 +160,7 @@ func TestScriptCutOff(t *testing.T) {
 	}
 }
 
-// More failures than --max-errors allows end the script, and the statements after it are left out.
+// More failures than --max-errors allows end the script without its later statements.
 func TestScriptTooManyErrors(t *testing.T) {
 	t.Parallel()
 	down := &teststore.Fault{Match: func(r *http.Request) bool { return r.Method == "GET" && strings.Contains(r.URL.Path, "warp-script-") }, Status: 503}
@@ -174,13 +174,13 @@ func TestScriptTooManyErrors(t *testing.T) {
 	if !strings.Contains(o.out, "503:") {
 		t.Errorf("FINAL does not have the failed requests:\n%s", o.out)
 	}
-	// As many as are allowed change neither the script nor its exit code.
+	// The allowed number of failures changes neither the script nor its exit code.
 	few := &teststore.Fault{Match: down.Match, Status: 503, Times: 4}
 	b = newBed(t, stores.Shared(t, teststore.MinIO), few)
 	o, _ = b.run("script", "--max-errors=4", `PUT 8 OBJECTS OF SIZE 1 KB; GET 8 OBJECTS; DELETE`)
 	o.want(t, 0)
 	b.clean(t)
-	// Repeated requests are no failures.
+	// Repeated requests do not count as failures.
 	b = newBed(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Match: down.Match, Status: 503, Times: 2})
 	o, log = b.run("script", "--retries=3", `PUT 4 OBJECTS OF SIZE 1 KB; GET 4 OBJECTS MAX 1 CONCURRENT; DELETE`)
 	o.want(t, 0)

@@ -9,7 +9,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestSeed: one seed gives the same names, sizes, order and payload, another seed gives others.
+// TestSeed checks that a seed determines names, sizes, order and payload.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.Embedded, teststore.MinIO} {
@@ -36,7 +36,7 @@ func TestSeed(t *testing.T) {
 							break
 						}
 					}
-					// Names, ranges and checksums as the store got them.
+					// Names, ranges and checksums as the store received them.
 					for _, s := range b.proxy.Requests(nil) {
 						if op, key := measuredOp(&s); op != "" && op != "LIST" && op != "DELETE" {
 							wire = append(wire, strings.Join([]string{op, key, s.Header.Get("Range"), s.Header.Get("X-Amz-Content-Sha256"),

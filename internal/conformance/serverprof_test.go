@@ -20,7 +20,8 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// profileIn matches what MinIO calls the profile of a kind at the end of a run; some have one of the beginning too.
+// profileIn matches MinIO's names for the profile of a kind at the end of a run. Some kinds have
+// one at the beginning too.
 func profileIn(kind string) string {
 	if kind == "trace" {
 		return "profile-*-trace.trace"
@@ -28,7 +29,8 @@ func profileIn(kind string) string {
 	return "profile-*-" + kind + ".pprof"
 }
 
-// opens wants the ZIP beside the log to have the profiles of these kinds and no others, and Go's tools to read them.
+// opens checks that the ZIP next to the log contains profiles of exactly these kinds, and that Go's
+// tools can read them.
 func opens(t *testing.T, log string, kinds ...string) {
 	t.Helper()
 	z, err := zip.OpenReader(strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip")
@@ -74,7 +76,7 @@ func goToolReads(t *testing.T, kind string, f *zip.File) {
 	}
 }
 
-// profiling says whether the store profiles itself; it does no longer afterwards.
+// profiling reports whether the store was profiling itself, and stops it.
 func profiling(t *testing.T, s *teststore.Store) bool {
 	t.Helper()
 	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: store.Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey}})
@@ -89,14 +91,15 @@ func profiling(t *testing.T, s *teststore.Store) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// There is a description of the store in any case.
+	// The archive always contains a description of the store.
 	return slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasPrefix(f.Name, "profile-") })
 }
 
-// TestServerProfiles: MinIO profiles itself while the run is measured, and not longer, however that ends.
+// TestServerProfiles checks that MinIO profiles itself while the run is measured, and no longer,
+// however the run ends.
 func TestServerProfiles(t *testing.T) {
 	t.Parallel()
-	s := teststore.Start(t, teststore.MinIO, teststore.Options{}) // one of its own, since it has one profile at a time
+	s := teststore.Start(t, teststore.MinIO, teststore.Options{}) // a separate one, since a store has only one profile at a time
 	b := newBed(t, s)
 	load := []string{"put", "--obj.size=64KiB", "--concurrent=4", "--duration=700ms"}
 	stopped := func(t *testing.T) {
@@ -126,7 +129,7 @@ func TestServerProfiles(t *testing.T) {
 		b.clean(t)
 	})
 	t.Run("nothing to measure", func(t *testing.T) {
-		_ = b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}) // or it is there
+		_ = b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}) // it may already exist
 		o, log := b.run("get", "--list-existing", "--duration=1s", "--serverprof=cpu")
 		o.want(t, 1)
 		stopped(t)
@@ -143,7 +146,7 @@ func TestServerProfiles(t *testing.T) {
 	t.Run("clients", func(t *testing.T) { profiledFleet(t, b, stopped) })
 }
 
-// says waits until the process has said something.
+// says waits for output of the process.
 func (c *child) says(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(c.err.String()+c.out.String(), text); time.Sleep(10 * time.Millisecond) {
@@ -158,7 +161,7 @@ func (c *child) says(t *testing.T, text string) {
 	}
 }
 
-// ordinary are flags with credentials of somebody who may use buckets and nothing else.
+// ordinary returns flags with credentials of a user who may use buckets and nothing else.
 func ordinary(t *testing.T, s *teststore.Store) []string {
 	t.Helper()
 	creds, err := credentials.NewSTSAssumeRole("http://"+s.Endpoint, credentials.STSAssumeRoleOptions{
@@ -175,7 +178,7 @@ func ordinary(t *testing.T, s *teststore.Store) []string {
 	return []string{"--access-key=" + v.AccessKeyID, "--secret-key=" + v.SecretAccessKey, "--session-token=" + v.SessionToken}
 }
 
-// startClients returns the addresses of clients, each a process with a folder of its own.
+// startClients returns the addresses of clients, each a process with a separate directory.
 func startClients(t *testing.T, n int) (addrs []string) {
 	t.Helper()
 	for range n {
@@ -185,7 +188,8 @@ func startClients(t *testing.T, n int) (addrs []string) {
 	return addrs
 }
 
-// profiledFleet: it is the coordinator who has the store profile itself, once, and keeps what it gets beside its log.
+// profiledFleet checks that the coordinator, rather than the clients, profiles the store, once, and
+// keeps the result next to its log.
 func profiledFleet(t *testing.T, b *bed, stopped func(*testing.T)) {
 	before := len(b.proxy.Requests(asksForProfiles))
 	load := []string{"put", "--warp-client=" + strings.Join(startClients(t, 2), ","), "--obj.size=64KiB", "--concurrent=2", "--serverprof=cpu,trace"}
@@ -214,7 +218,8 @@ func profiledFleet(t *testing.T, b *bed, stopped func(*testing.T)) {
 
 func asksForProfiles(s *teststore.Seen) bool { return strings.HasPrefix(s.Path, "/minio/admin/") }
 
-// TestServerProfilesElsewhere: a store that is no MinIO is refused before the run, in one line.
+// TestServerProfilesElsewhere checks that a store other than MinIO is rejected before the run, in
+// one line.
 func TestServerProfilesElsewhere(t *testing.T) {
 	t.Parallel()
 	stores.Each(t, func(t *testing.T, s *teststore.Store) {

@@ -9,22 +9,22 @@ import (
 	"warp/internal/teststore"
 )
 
-// A job is one way to run one of the older operations.
+// A job is a way to run one of the older operations.
 type job struct {
 	name string
 	args []string
-	ops  []string                      // what its log must hold
-	also func(t *testing.T, h history) // what else must be true
-	wire func(t *testing.T, b *bed)    // and of what went over the wire
+	ops  []string                      // operations that its log must contain
+	also func(t *testing.T, h history) // checks other properties of the log
+	wire func(t *testing.T, b *bed)    // and of the requests on the wire
 }
 
 const small, large = "4KiB", "10MiB"
 
-// jobs is every one of them with objects of one size, and with small ones also their flags.
+// jobs returns all of them with objects of one size, and with small objects also their flags.
 func jobs(size string) []job {
 	pool := []string{"--obj.size=" + size, "--objects=40", "--concurrent=4"}
 	batch := "--batch=7"
-	// A deletion ends when nothing is left, if only it is given the time.
+	// A deletion with enough time ends when nothing is left.
 	whole := "--duration=2m"
 	if size == large {
 		pool = []string{"--obj.size=" + size, "--objects=4", "--concurrent=2"}
@@ -102,7 +102,7 @@ func asksForRanges(length int64) func(*testing.T, *bed) {
 	}
 }
 
-// prefixes counts the folders that objects are in.
+// prefixes returns the number of directories with objects.
 func prefixes(n int) func(*testing.T, history) {
 	return func(t *testing.T, h history) {
 		dirs := map[string]bool{}
@@ -169,7 +169,8 @@ func pagesOf(entries, pages int) func(*testing.T, history) {
 	}
 }
 
-// TestSizesAndFlags runs large objects and flags of operations against every store, with the engine that is chosen for them.
+// TestSizesAndFlags runs large objects and flags of operations against every store, with its
+// default engine.
 func TestSizesAndFlags(t *testing.T) {
 	t.Parallel()
 	for _, name := range teststore.Names() {
@@ -179,7 +180,7 @@ func TestSizesAndFlags(t *testing.T) {
 				s := stores.Shared(t, name)
 				for _, j := range jobs(size) {
 					if size == small && j.name == j.args[0] {
-						continue // with no flags of its own it is a row of TestMatrix
+						continue // without flags it is a row of TestMatrix
 					}
 					t.Run(j.name, func(t *testing.T) { j.run(t, s, size == small) })
 				}
@@ -188,8 +189,8 @@ func TestSizesAndFlags(t *testing.T) {
 	}
 }
 
-// durations are tried one after the other until a run has done enough to be judged, since nobody knows how fast
-// the machine is and what else it does.
+// durations are tried in order until a run has done enough to be judged, since the speed of the
+// machine is unknown.
 var durations = []string{"--duration=300ms", "--duration=2s", "--duration=10s"}
 
 // run runs the job, with the report as JSON or as text.
@@ -222,7 +223,7 @@ func (j job) run(t *testing.T, s *teststore.Store, asJSON bool) {
 	t.Logf("works: %s", summary(h))
 }
 
-// enough tells whether a run did everything, and of small objects more than a few times.
+// enough reports whether a run did everything, and small objects more than a few times.
 func (j job) enough(h history, small bool) bool {
 	for _, op := range j.ops {
 		if n := len(h.of(op)); n == 0 || small && n < 5 && op != "DELETE" {
@@ -232,7 +233,7 @@ func (j job) enough(h history, small bool) bool {
 	return true
 }
 
-// check holds log and report to what every run without faults must be.
+// check checks everything that log and report of a run without faults must satisfy.
 func (j job) check(t *testing.T, o outcome, h history) {
 	t.Helper()
 	if n := errorsIn(h.rows); n > 0 {

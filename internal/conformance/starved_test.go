@@ -15,7 +15,8 @@ import (
 
 const clientsNumbers = "these numbers are the client's, not the store's"
 
-// TestMeasuredVerdict runs warp with less CPU than it could use, in each of the ways that there are, and with enough.
+// TestMeasuredVerdict runs warp with less CPU than it could use, limited in different ways, and
+// with enough.
 func TestMeasuredVerdict(t *testing.T) {
 	measuring(t)
 	bin, addr := build(t, "warp"), nullProcess(t, 1024)
@@ -32,8 +33,8 @@ func TestMeasuredVerdict(t *testing.T) {
 		}
 		return b.String()
 	}
-	// One run in a few has to do: a machine that is busy with something else may starve the store, too, or leave
-	// too little for anything.
+	// One good run of several is enough: a busy machine may also starve the store, or leave too
+	// little for anything.
 	verdict := func(t *testing.T, want bool, wrap []string, env string, flags ...string) {
 		t.Helper()
 		var stderr string
@@ -71,8 +72,8 @@ func TestMeasuredVerdict(t *testing.T) {
 	t.Run("enough", func(t *testing.T) { verdict(t, false, nil, "", "--rps-limit=200") })
 }
 
-// freeShare is how much of all cores this process gets if it wants all of them: a loop that looks at the clock sees when
-// it did not run.
+// freeShare returns the share of all cores that this process gets if it wants all of them: a loop
+// that reads the clock notices when it did not run.
 func freeShare() float64 {
 	cores, start := runtime.NumCPU(), time.Now()
 	var lost atomic.Int64
@@ -92,7 +93,7 @@ func freeShare() float64 {
 	return 1 - time.Duration(lost.Load()).Seconds()/time.Since(start).Seconds()/float64(cores)
 }
 
-// neighbours starts processes that use as much of the CPU as they get, until the test ends.
+// neighbours starts processes that use as much CPU as they can until the test ends.
 func neighbours(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -107,7 +108,8 @@ func neighbours(t *testing.T, n int) {
 	}
 }
 
-// quotaGroup makes a control group that gets so many percent of a core, and returns the file that takes processes.
+// quotaGroup creates a control group with a quota in percent of a core, and returns the file that
+// adds processes to it.
 func quotaGroup(t *testing.T, percent int) string {
 	t.Helper()
 	name := fmt.Sprintf("warp-test-%d", os.Getpid())

@@ -19,7 +19,7 @@ import (
 // A shelf is a bucket for op logs, behind a proxy.
 type shelf struct {
 	*bed
-	env []string // with the keys for it
+	env []string // with its keys
 }
 
 func newShelf(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *shelf {
@@ -31,12 +31,12 @@ func newShelf(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *she
 	return &shelf{b, []string{"WARP_UPLOAD_ACCESS_KEY=" + s.AccessKey, "WARP_UPLOAD_SECRET_KEY=" + s.SecretKey}}
 }
 
-// url is an address below the shelf.
+// url returns an address below the shelf.
 func (b *shelf) url(prefix string) string {
 	return "http://" + b.proxy.Endpoint + "/" + b.bucket + prefix
 }
 
-// put makes a short run on the embedded store, with a log called NAME.
+// put runs a short benchmark on the embedded store, with a log called NAME.
 func (b *shelf) put(t *testing.T, name string, more ...string) (o outcome, log string) {
 	t.Helper()
 	log = filepath.Join(b.dir, name)
@@ -44,7 +44,7 @@ func (b *shelf) put(t *testing.T, name string, more ...string) (o outcome, log s
 	return warpProcess(t, b.env, args...), log + ".csv.zst"
 }
 
-// holds wants these objects in the bucket, each like the file.
+// holds checks that the bucket contains these objects, with the content of the files.
 func (b *shelf) holds(t *testing.T, files map[string]string) {
 	t.Helper()
 	keys := map[string]bool{}
@@ -65,7 +65,7 @@ func (b *shelf) holds(t *testing.T, files map[string]string) {
 	b.left(t, keys)
 }
 
-// The log goes into the bucket as it is, also beside other objects and below any prefix, in every store.
+// The log is uploaded unchanged, next to other objects and below any prefix, to every store.
 func TestUploadOfTheLog(t *testing.T) {
 	t.Parallel()
 	stores.Each(t, func(t *testing.T, s *teststore.Store) {
@@ -92,7 +92,7 @@ func TestUploadOfTheLog(t *testing.T) {
 	})
 }
 
-// What can be known before the run ends it before the run.
+// Errors that can be found before the run end it before the run.
 func TestUploadIsRefusedBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -127,7 +127,7 @@ func TestUploadIsRefusedBeforeTheRun(t *testing.T) {
 	b.holds(t, map[string]string{"x/there.csv.zst": log + ".away"})
 }
 
-// Keys that may write and nothing else are enough.
+// Keys that may only write are enough.
 func TestUploadByAKeyThatMayOnlyWrite(t *testing.T) {
 	t.Parallel()
 	b := newShelf(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Status: 403, Code: "AccessDenied", Match: func(r *http.Request) bool {
@@ -138,7 +138,8 @@ func TestUploadByAKeyThatMayOnlyWrite(t *testing.T) {
 	b.holds(t, map[string]string{"blind.csv.zst": log})
 }
 
-// An upload that fails costs nothing but the upload: the run is reported, its log is there, and the exit code tells.
+// A failed upload affects nothing else: the run is reported, its log is kept, and the exit code
+// shows the failure.
 func TestUploadFails(t *testing.T) {
 	t.Parallel()
 	b := newShelf(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Match: teststore.OnObject(http.MethodPut), Status: 507, Code: "XMinioStorageFull"})
@@ -151,7 +152,8 @@ func TestUploadFails(t *testing.T) {
 	b.holds(t, nil)
 }
 
-// Requests that fail do not keep the log from being uploaded, and the exit code tells of them. An upload that fails counts more.
+// Failed requests do not prevent the upload of the log, and the exit code reports them. A failed
+// upload takes precedence.
 func TestUploadOfAFailedRun(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -169,7 +171,7 @@ func TestUploadOfAFailedRun(t *testing.T) {
 	load.clean(t)
 }
 
-// A log may be larger than what is uploaded at once.
+// A log may be larger than one part.
 func TestUploadInParts(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -191,7 +193,7 @@ func TestUploadInParts(t *testing.T) {
 	b.holds(t, map[string]string{"large": file})
 }
 
-// What Ctrl-C has stopped is uploaded too.
+// The log of an interrupted run is uploaded too.
 func TestUploadAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	b := newShelf(t, stores.Shared(t, teststore.MinIO))

@@ -19,7 +19,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// verified is what verification is tried with: both engines, and the stores named.
+// verified runs a verification test with both engines and the named stores.
 func verified(t *testing.T, names []string, do func(t *testing.T, s *teststore.Store, engine string)) {
 	for _, name := range names {
 		for _, engine := range []string{"lean", "minio"} {
@@ -33,8 +33,8 @@ func verified(t *testing.T, names []string, do func(t *testing.T, s *teststore.S
 
 var wrongByte = regexp.MustCompile(`^WrongContent: the byte at offset (\d+) of (\S+) is 0x[0-9a-f]{2} instead of 0x[0-9a-f]{2}$`)
 
-// TestVerifyContent: one flipped bit among many downloads is found, named by key and offset, and nothing else is.
-// Sizes, parts and kinds of payload make no difference.
+// TestVerifyContent checks that one flipped bit among many downloads is found and reported with key
+// and offset, and nothing else is, for different sizes, parts and payloads.
 func TestVerifyContent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "payload")
@@ -44,8 +44,8 @@ func TestVerifyContent(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		args   []string
-		flipAt int64 // of the answer's body
-		offset int64 // in the object; -1 = another for each request
+		flipAt int64 // offset in the answer's body
+		offset int64 // offset in the object; -1 = differs between requests
 	}{
 		{"whole", []string{"get", "--obj.size=300KiB"}, 262_144, 262_144},
 		{"small", []string{"get", "--obj.size=1KiB"}, 1023, 1023},
@@ -103,8 +103,8 @@ func (b *bed) until(t *testing.T, args []string, least int) (outcome, history) {
 	panic("no durations")
 }
 
-// TestVerifyFindsNothing: where the store is right, verification of any kind is silent, also while others upload
-// and delete.
+// TestVerifyFindsNothing checks that no kind of verification reports errors of a correct store,
+// even during uploads and deletions.
 func TestVerifyFindsNothing(t *testing.T) {
 	t.Parallel()
 	verified(t, []string{teststore.Embedded, teststore.MinIO}, func(t *testing.T, s *teststore.Store, engine string) {
@@ -121,8 +121,8 @@ func TestVerifyFindsNothing(t *testing.T) {
 	})
 }
 
-// TestVerifyKeepsOtherErrors: what is too short or too long is called so, not a wrong byte; only --verify=none
-// lets a wrong ETag or length pass.
+// TestVerifyKeepsOtherErrors checks that a wrong length is reported as such, not as a wrong byte.
+// Only --verify=none accepts a wrong ETag or length.
 func TestVerifyKeepsOtherErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -160,7 +160,8 @@ func TestVerifyKeepsOtherErrors(t *testing.T) {
 	}
 }
 
-// TestVerifyEarlierRun: what a run has left is verified by its seed, and what is not its own is refused.
+// TestVerifyEarlierRun checks that the objects of an earlier run are verified by its seed, and that
+// foreign objects are rejected.
 func TestVerifyEarlierRun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, flags string }{
@@ -212,7 +213,8 @@ func (b *bed) put(t *testing.T, key, body string, opts minio.PutObjectOptions) {
 	}
 }
 
-// TestVerifyChecksum: every kind that a store keeps of a whole object is computed, and a flipped bit shows.
+// TestVerifyChecksum checks that warp computes every type of checksum that a store keeps of a whole
+// object, and detects a flipped bit.
 func TestVerifyChecksum(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw} {
@@ -258,8 +260,8 @@ func verifiesChecksums(t *testing.T, s *teststore.Store) {
 	}
 }
 
-// putChecked uploads with a checksum in a header. minio-go sends it behind the payload, which not all stores
-// understand.
+// putChecked uploads with a checksum in a header. minio-go sends it after the payload, which not
+// all stores support.
 func (b *bed) putChecked(t *testing.T, key, body string, kind minio.ChecksumType) {
 	t.Helper()
 	header := http.Header{kind.KeyCapitalized(): {kind.EncodeToString([]byte(body))}}
@@ -282,8 +284,8 @@ func (b *bed) putChecked(t *testing.T, key, body string, kind minio.ChecksumType
 	}
 }
 
-// TestVerifyNoChecksum: without a checksum of the whole object there is nothing to verify, which ends the run
-// before it begins; an odd one among others is an error of its own.
+// TestVerifyNoChecksum checks that a run whose objects have no checksum of the whole object ends
+// before it begins. A single such object is an error of its own.
 func TestVerifyNoChecksum(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
@@ -331,7 +333,7 @@ func TestVerifyNoChecksum(t *testing.T) {
 	})
 }
 
-// TestReadPart: the same part of every object is asked for, and no more than there is.
+// TestReadPart checks that the same part of every object is requested, and only existing ones.
 func TestReadPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -364,7 +366,8 @@ func TestReadPart(t *testing.T) {
 	}
 }
 
-// TestPayloadIsWhatItShouldBe: what lies in the store is what the generator says of name, size and seed.
+// TestPayloadIsWhatItShouldBe checks that objects in the store have the generator's content for
+// their name, size and seed.
 func TestPayloadIsWhatItShouldBe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "payload")

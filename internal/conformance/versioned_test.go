@@ -11,8 +11,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// versionsOnWire wants as many requests as the rows say, beside preparation and the try of the store,
-// and every read to name a version.
+// versionsOnWire expects as many requests as the rows say, besides preparation and the trial, and a
+// version in every read.
 func versionsOnWire(objects int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {
 		wire, log := onWire(b.proxy, h), inLog(h)
@@ -35,7 +35,7 @@ func versionsOnWire(objects int) func(*testing.T, *bed, history) {
 	}
 }
 
-// addsAndRemovesVersions runs again in another bucket and counts what stays.
+// addsAndRemovesVersions runs again in another bucket and counts the remaining versions.
 func addsAndRemovesVersions(t *testing.T, before *bed, objects int) {
 	t.Helper()
 	b := newBed(t, before.store)
@@ -58,8 +58,9 @@ func addsAndRemovesVersions(t *testing.T, before *bed, objects int) {
 	}
 }
 
-// hidesVersions is what versitygw does: when it deletes the newest version of an object it moves the one before,
-// which for that moment is nowhere. warp has to count that as errors, and to clean up all the same.
+// hidesVersions expects the behaviour of versitygw: when it deletes the newest version of an
+// object, it moves the previous one, which briefly does not exist. warp has to count that as
+// errors, and to clean up all the same.
 func hidesVersions(t *testing.T, s *teststore.Store, args []string) {
 	t.Helper()
 	b := newBed(t, s)

@@ -19,7 +19,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// An issuer of tokens, as companies have one, of which a MinIO knows.
+// An issuer issues tokens, as companies do. A MinIO trusts it.
 type issuer struct {
 	url string
 	key *rsa.PrivateKey
@@ -56,7 +56,7 @@ func newIssuer(t *testing.T) *issuer {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// token is one that lets its bearer do all that has to do with objects.
+// token returns a token that allows all object operations.
 func (i *issuer) token(t *testing.T, expires time.Time) string {
 	t.Helper()
 	part := func(v any) string {
@@ -77,7 +77,8 @@ func (i *issuer) token(t *testing.T, expires time.Time) string {
 	return text + "." + encode(signature)
 }
 
-// TestWebToken exchanges a token for credentials at a store that trusts its issuer, and never shows either.
+// TestWebToken exchanges a token for credentials at a store that trusts its issuer, and checks that
+// neither is ever shown.
 func TestWebToken(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

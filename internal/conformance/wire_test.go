@@ -11,7 +11,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// A tally is what one kind of operation moved.
+// A tally counts one kind of operation.
 type tally struct {
 	requests int
 	bytes    int64
@@ -21,7 +21,7 @@ type tally struct {
 
 func newTally() *tally { return &tally{statuses: map[int]int{}, keys: map[string]int{}} }
 
-// tallies are by operation, as the log names them.
+// tallies are by operation, with the names in the log.
 type tallies map[string]*tally
 
 func (all tallies) of(op string) *tally {
@@ -31,8 +31,8 @@ func (all tallies) of(op string) *tally {
 	return all[op]
 }
 
-// measuredOp tells which operation a request belongs to; "" for housekeeping, which is on markers and on the
-// bucket itself.
+// measuredOp returns the operation that a request belongs to, or "" for bookkeeping, which is about
+// markers and the bucket itself.
 func measuredOp(s *teststore.Seen) (op, key string) {
 	_, key, _ = strings.Cut(strings.TrimPrefix(s.Path, "/"), "/")
 	key, _ = url.PathUnescape(key)
@@ -50,7 +50,7 @@ func measuredOp(s *teststore.Seen) (op, key string) {
 	return "", ""
 }
 
-// payload is how much of an object went over the wire, without what signing in chunks adds.
+// payload returns how many bytes of an object were sent, without the framing of signed chunks.
 func payload(s *teststore.Seen) int64 {
 	if s.Method != "PUT" {
 		return s.BytesOut
@@ -61,8 +61,9 @@ func payload(s *teststore.Seen) int64 {
 	return s.BytesIn
 }
 
-// onWire counts what the proxy saw of a run. Clean-up and the checks before a run list and delete too, so of
-// these only what lies within the rows of the log counts; objects are got, put and asked for by the run alone.
+// onWire counts the requests of a run at the proxy. Clean-up and the checks before a run also list
+// and delete, so these requests count only during the rows of the log. Only the run itself gets,
+// puts and stats objects.
 func onWire(p *teststore.Proxy, h history) tallies {
 	type span struct{ from, to int64 }
 	spans := map[string]span{}
@@ -96,23 +97,23 @@ func onWire(p *teststore.Proxy, h history) tallies {
 	return all
 }
 
-// inLog counts what the log says.
+// inLog counts the rows of the log.
 func inLog(h history) tallies {
 	all := tallies{}
 	for _, r := range h.rows {
 		l := all.of(r.Op)
 		l.requests += int(r.Requests)
 		l.bytes += r.Bytes
-		l.statuses[int(r.Status)] += int(r.Requests) // of a listing's pages, all are as the last
-		if r.Op != "DELETE" {                        // a batch has many
+		l.statuses[int(r.Status)] += int(r.Requests) // all pages of a listing have the status of the last
+		if r.Op != "DELETE" {                        // a batch has many objects
 			l.keys[r.Key] += int(r.Requests)
 		}
 	}
 	return all
 }
 
-// agree wants wire and log to say the same of a run without faults. Uploads that mixed makes in preparation are
-// not in its log: they are taken off first.
+// agree checks that wire and log of a run without faults agree. It first subtracts the uploads of
+// mixed's preparation, which are not in the log.
 func agree(t *testing.T, p *teststore.Proxy, h history) {
 	t.Helper()
 	wire, log := onWire(p, h), inLog(h)
@@ -136,7 +137,8 @@ func (w *tally) text() string {
 	return fmt.Sprintf("%d requests, %d bytes, statuses %v", w.requests, w.bytes, w.statuses)
 }
 
-// preparedFor takes the uploads of mixed's preparation off the wire's: each object once, and all of one size.
+// preparedFor subtracts the uploads of mixed's preparation from the wire: each object once, all of
+// one size.
 func preparedFor(t *testing.T, wire, log *tally, h history) {
 	t.Helper()
 	prepared := 0

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
 	"warp/internal/testbinary"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
@@ -51,16 +51,16 @@ func testMain(m *testing.M) int {
 	return stores.Run(m)
 }
 
-// A counter stands before a store and counts the requests for objects, by the client whose they are.
+// A counter is in front of a store and counts the requests for objects by client.
 type counter struct {
 	addr    string
 	mu      sync.Mutex
 	n       map[string]int    // by client
 	methods map[string]int    // all requests
-	source  map[string]string // of the newest request of a client
+	source  map[string]string // address of the latest request of a client
 }
 
-// clientOf finds the client in the name of an object: each has a folder of its own.
+// clientOf finds the client in the name of an object, because each has a separate directory.
 var clientOf = regexp.MustCompile(`/c([0-9]+)/.*\.rnd$`)
 
 func count(t *testing.T, listen, store string) *counter {
@@ -82,21 +82,21 @@ func count(t *testing.T, listen, store string) *counter {
 	return c
 }
 
-// from is the address that a client's requests come from.
+// from returns the address of a client's requests.
 func (c *counter) from(client string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.source[client]
 }
 
-// count is how many requests there were of a method.
+// count returns the number of requests of a method.
 func (c *counter) count(method string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.methods[method]
 }
 
-// busy are the clients that have made more than so many requests.
+// busy returns the clients that have made more than n requests.
 func (c *counter) busy(most int) (busy []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *counter) busy(most int) (busy []string) {
 	return busy
 }
 
-// passOn listens for requests to the store, and shows them to look on their way.
+// passOn accepts requests to the store and calls look with each.
 func passOn(t *testing.T, listen, store string, look func(*http.Request)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", listen+":0")
@@ -117,7 +117,7 @@ func passOn(t *testing.T, listen, store string, look func(*http.Request)) (addr 
 	}
 	target := &url.URL{Scheme: "http", Host: store}
 	proxy := &httputil.ReverseProxy{
-		ErrorLog:  log.New(io.Discard, "", 0), // of clients that hang up, since they are killed
+		ErrorLog:  log.New(io.Discard, "", 0), // about clients that hang up when they are killed
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
 		Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true},
 	}
@@ -140,13 +140,13 @@ func (c *counter) reset() {
 // A host runs processes; without a namespace it is this machine.
 type host struct {
 	namespace string
-	addr      string // of its client
-	link      string // to the coordinator
+	addr      string // address of its client
+	link      string // interface to the coordinator
 	second    string // address in the network of the store
 	dir       string
-	files     int // that a process may have open; 0 = as many as here
+	files     int // limit on open files; 0 = as here
 	client    *process
-	read      int // of what the client has said
+	read      int // how much of the client's output has been read
 	started   []*process
 }
 
@@ -164,11 +164,11 @@ func (h *host) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A process is a warp that runs.
+// A process is a running warp.
 type process struct {
 	cmd  *exec.Cmd
 	out  teststore.Output
-	rows teststore.Output // what is on standard output, where that is kept apart
+	rows teststore.Output // standard output, if it is separate
 	done chan struct{}
 }
 
@@ -179,7 +179,7 @@ func (h *host) start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// startRows keeps standard output apart.
+// startRows starts a process with separate standard output.
 func (h *host) startRows(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{}
@@ -199,10 +199,11 @@ func (h *host) launch(t *testing.T, p *process, stdout *teststore.Output, args [
 	t.Cleanup(func() { p.kill(); <-p.done })
 }
 
-// kill is kill -9. "ip netns exec" becomes the program that it starts, so it is the right process.
+// kill sends SIGKILL. "ip netns exec" becomes the program that it starts, so it is the right
+// process.
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
-// wait returns the exit code, and fails where it takes too long: nothing may hang.
+// wait returns the exit code. It fails after a timeout, because nothing may hang.
 func (p *process) wait(t *testing.T, most time.Duration) int {
 	t.Helper()
 	select {
@@ -214,13 +215,13 @@ func (p *process) wait(t *testing.T, most time.Duration) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// has waits until the process has said something.
+// has waits for output of the process.
 func (p *process) has(t *testing.T, text string) {
 	t.Helper()
 	p.await(t, fmt.Sprintf("it never said %q", text), func() bool { return strings.Contains(p.out.String(), text) })
 }
 
-// await waits until something has come true while the process runs.
+// await waits for a condition while the process runs.
 func (p *process) await(t *testing.T, otherwise string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -230,12 +231,12 @@ func (p *process) await(t *testing.T, otherwise string, holds func() bool) {
 	}
 }
 
-// A cluster is a coordinator, its clients, and a store that counts.
+// A cluster is a coordinator, its clients, and a store that counts requests.
 type cluster struct {
 	coordinator *host
 	clients     []*host
 	store       *counter
-	target      []string // flags that name the store
+	target      []string // flags for the store
 
 	access, secret, region string
 }
@@ -285,7 +286,7 @@ func (c *cluster) measuring(t *testing.T, p *process) {
 	p.await(t, "not all clients download", func() bool { return len(c.store.busy(30)) == len(c.clients) }) // 20 are uploads
 }
 
-// recorded waits until the coordinator has some of all clients' logs, too.
+// recorded also waits until the coordinator has parts of all clients' logs.
 func (c *cluster) recorded(t *testing.T, p *process, name string) {
 	t.Helper()
 	c.measuring(t, p)
@@ -298,13 +299,14 @@ func (c *cluster) recorded(t *testing.T, p *process, name string) {
 	})
 }
 
-// holds compares the rows of the log with what the store saw of the clients that count.
+// holds compares the rows of the log with the requests that the store got from the clients that
+// count.
 func (c *cluster) holds(t *testing.T, name string, clients ...int) {
 	t.Helper()
 	c.compare(t, name, 0, clients)
 }
 
-// about does it after an interruption, which cuts off the request that each of the two threads waits for.
+// about is holds after an interruption, which ends the current request of each of the two threads.
 func (c *cluster) about(t *testing.T, name string, clients ...int) {
 	t.Helper()
 	c.compare(t, name, 2, clients)
@@ -345,7 +347,7 @@ func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 	}
 }
 
-// clean fails unless nothing of any run is left.
+// clean fails if anything of a run is left.
 func (c *cluster) clean(t *testing.T) {
 	t.Helper()
 	p := c.coordinator.start(t, append([]string{"clean", "--dry-run"}, c.target...)...)

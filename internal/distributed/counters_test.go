@@ -18,8 +18,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// What a store counts by itself is held against the rows of the coordinator's log. Between the two are the requests
-// that are no rows, because they measure nothing: a run's own notes in the bucket, and trials.
+// The counters of a store agree with the rows of the coordinator's log. They also include the
+// requests that are not measured: the run's markers in the bucket, and trials.
 func TestStoreCounters(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{Env: []string{"MINIO_PROMETHEUS_AUTH_TYPE=public"}})
@@ -32,7 +32,7 @@ func TestStoreCounters(t *testing.T) {
 	c.target = []string{"--host=" + w.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region}
 	for _, test := range []struct {
 		args []string
-		rows map[string]string // where the rows of an operation are in the store's counters
+		rows map[string]string // rows of an operation in the store's counters
 	}{
 		{[]string{"get", "--objects=20"}, map[string]string{"GET": "GetObject", "PUT": "PutObject"}},
 		{[]string{"put"}, map[string]string{"PUT": "PutObject"}},
@@ -47,14 +47,14 @@ func TestStoreCounters(t *testing.T) {
 		before := storeCounters(t, s.Endpoints[0])
 		w.reset()
 		args := append(test.args, c.list(), "--duration=2s", "--benchdata="+name, "--concurrent=2", "--rps-limit=100", "--no-color", "--drain=2m",
-			"--keep-data", "--bucket=counted-"+name) // to clean up is many requests more
+			"--keep-data", "--bucket=counted-"+name) // cleaning up would be many more requests
 		if !strings.HasPrefix(name, "multipart") {
 			args = append(args, "--obj.size=4KiB")
 		}
 		c.coordinator.start(t, append(args, c.target...)...).ends(t, 0, "4 clients began within")
 		total, own := w.seen()
 		counted := storeCounters(t, s.Endpoints[0])
-		// It counts a request once it is done with it, which can be after the answer.
+		// The store counts a request when it has finished it, which can be after the answer.
 		for range 100 {
 			if counts(counted, before, total) == "" {
 				break
@@ -75,7 +75,7 @@ func TestStoreCounters(t *testing.T) {
 	}
 }
 
-// counts says which counters of a store are not by total higher than before.
+// counts returns the counters of a store that are not higher than before by total.
 func counts(now, before, total map[string]int) (wrong string) {
 	for api, n := range now {
 		if n -= before[api]; n != total[api] {
@@ -85,7 +85,7 @@ func counts(now, before, total map[string]int) (wrong string) {
 	return wrong
 }
 
-// rowsOf counts the rows of a log that are no failures.
+// rowsOf counts the successful rows of a log.
 func rowsOf(t *testing.T, path string) map[string]int {
 	t.Helper()
 	r, err := oplog.Open(path)
@@ -109,14 +109,14 @@ func rowsOf(t *testing.T, path string) map[string]int {
 	return rows
 }
 
-// A watch stands before a store and tells requests for a run's objects from others.
+// A watch is in front of a store and separates requests for a run's objects from others.
 type watch struct {
 	addr       string
 	mu         sync.Mutex
 	total, own map[string]int // by the names of the store's counters
 }
 
-// apiOf is what MinIO's counters call the request.
+// apiOf returns the name of the request in MinIO's counters.
 func apiOf(r *http.Request) string {
 	q := r.URL.Query()
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -152,13 +152,13 @@ func bucketAPI(method string, q url.Values) string {
 	case method == "GET" && q.Get("list-type") == "2":
 		return "ListObjectsV2"
 	}
-	return "?" // of no interest here
+	return "?" // irrelevant
 }
 
 var (
-	ownObject = regexp.MustCompile(`/c[0-9]+/.*\.rnd$`)                 // each client has a folder of its own,
-	ownFolder = regexp.MustCompile(`/c[0-9]+/\w+/$`)                    // and in it one of each worker
-	oneObject = regexp.MustCompile(`/counted-multipart/warp-multipart`) // what that benchmark reads has no folder, but trials have
+	ownObject = regexp.MustCompile(`/c[0-9]+/.*\.rnd$`)                 // each client has a separate directory
+	ownFolder = regexp.MustCompile(`/c[0-9]+/\w+/$`)                    // and each worker has one in it
+	oneObject = regexp.MustCompile(`/counted-multipart/warp-multipart`) // objects of that benchmark are not in a directory, but trials are
 )
 
 func (w *watch) note(r *http.Request) {
@@ -171,7 +171,7 @@ func (w *watch) note(r *http.Request) {
 		objects = oneObject
 	}
 	if api == "PutObjectPart" && r.URL.Query().Get("partNumber") == "10000" {
-		return // it proves whose upload it is, and is no part of the object
+		return // it marks the owner of the upload, and is not part of the object
 	}
 	if objects.MatchString(r.URL.Path) || ownFolder.MatchString(r.URL.Query().Get("prefix")) || api == "DeleteMultipleObjects" {
 		w.own[api]++
@@ -198,7 +198,7 @@ func watchStore(t *testing.T, store string) *watch {
 	return w
 }
 
-// storeCounters are the requests that MinIO has counted, by kind.
+// storeCounters returns the number of requests that MinIO has counted, by kind.
 func storeCounters(t *testing.T, addr string) map[string]int {
 	t.Helper()
 	answer, err := http.Get("http://" + addr + "/minio/metrics/v3/api/requests")

@@ -12,10 +12,10 @@ import (
 	"warp/pkg/oplog"
 )
 
-// bucketOf is one that no other test uses at the same time.
+// bucketOf returns a bucket that no other test uses at the same time.
 func bucketOf(t *testing.T) string { return "distributed-" + strings.ToLower(t.Name()) }
 
-// onThisMachine has four clients as processes, before MinIO.
+// onThisMachine starts four clients as processes, with MinIO as the store.
 func onThisMachine(t *testing.T) *cluster {
 	s := stores.Shared(t, teststore.MinIO)
 	c := &cluster{coordinator: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
@@ -38,7 +38,7 @@ func TestProcesses(t *testing.T) {
 	c.killCoordinator(t)
 }
 
-// plain is a run in which nothing happens; what merge makes of the clients' own logs is the same file.
+// plain is an undisturbed run. Merging the clients' own logs gives the same file.
 func (c *cluster) plain(t *testing.T) (said string) {
 	t.Helper()
 	p := c.run(t, "plain", "3s")
@@ -66,7 +66,7 @@ func (c *cluster) plain(t *testing.T) (said string) {
 	return p.out.String()
 }
 
-// steady is a run that ends by itself, on all clients, long before its time.
+// steady is a run that automatic termination ends early, on all clients.
 func (c *cluster) steady(t *testing.T) {
 	t.Helper()
 	c.run(t, "steady", "1h", "--autoterm", "--autoterm.dur=1s", "--autoterm.pct=60").
@@ -75,7 +75,7 @@ func (c *cluster) steady(t *testing.T) {
 	c.clean(t)
 }
 
-// traced is a run whose coordinator switches tracing on by SIGHUP.
+// traced is a run in which the coordinator enables tracing on SIGHUP.
 func (c *cluster) traced(t *testing.T) {
 	t.Helper()
 	teststore.HearHangups()
@@ -104,7 +104,7 @@ func (c *cluster) traced(t *testing.T) {
 	c.clean(t)
 }
 
-// killClient kills a client in the middle of a run, and starts it again afterwards.
+// killClient kills a client during a run, and starts it again afterwards.
 func (c *cluster) killClient(t *testing.T) {
 	t.Helper()
 	p := c.run(t, "killed", "8s")
@@ -118,14 +118,14 @@ func (c *cluster) killClient(t *testing.T) {
 	dead.client.has(t, "listens at")
 }
 
-// killCoordinator kills the coordinator, has the logs collected, and runs again.
+// killCoordinator kills the coordinator, collects the logs, and runs again.
 func (c *cluster) killCoordinator(t *testing.T) {
 	t.Helper()
 	p := c.run(t, "orphans", "5m")
 	c.recorded(t, p, "orphans")
 	p.kill()
 	began := time.Now()
-	// By the name that the run had, whose copies are in the way.
+	// Under the run's own name, the copies are in the way.
 	c.coordinator.start(t, "collect", c.list(), "--benchdata=orphans").ends(t, 0, "4 clients merged")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("collected after %v", took)

@@ -21,7 +21,7 @@ const (
 	flySecret = "warpfly'secret$(date)"
 )
 
-// needs skips where a program is not installed, and fails in CI.
+// needs skips the test if a program is not installed, and fails in CI.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, name := range programs {
@@ -61,7 +61,7 @@ func (f *flyIO) script(dir string, env []string, args ...string) *process {
 	return script(f.t, dir, env, args...)
 }
 
-// roles is what machines of benchmark.sh there are, as "client iad,…".
+// roles returns the machines of benchmark.sh, as "client iad,…".
 func (f *flyIO) roles() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *flyIO) roles() string {
 	return strings.Join(all, ",")
 }
 
-// left fails unless just these machines and secrets are there.
+// left fails unless exactly these machines and secrets exist.
 func (f *flyIO) left(roles string, secrets ...string) {
 	f.t.Helper()
 	if got := f.roles(); got != roles {
@@ -97,10 +97,10 @@ type flyBench struct {
 	args []string
 }
 
-// four is what a run leaves where it may.
+// four are the machines that a run leaves if it may.
 const four = "client iad,client iad,client ord,client ord"
 
-// given is the environment of somebody with an image and keys.
+// given returns the environment of a user with an image and keys.
 func given() []string {
 	return []string{"IMAGE=registry.fly.io/warp-benchmark:given", "WARP_ACCESS_KEY=" + flyAccess, "WARP_SECRET_KEY=" + flySecret}
 }
@@ -110,14 +110,14 @@ func (b *flyBench) run(env []string, more ...string) *process {
 	return b.runWith(nil, env, more...)
 }
 
-// runWith gives warp itself further flags.
+// runWith passes additional flags to warp.
 func (b *flyBench) runWith(flags, env []string, more ...string) *process {
 	b.t.Helper()
 	b.c.store.reset()
 	return b.script(b.c.coordinator.dir, env, slices.Concat(b.args, more, []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}, flags)...)
 }
 
-// interrupt is Ctrl-C half way.
+// interrupt sends Ctrl-C during the run.
 func (b *flyBench) interrupt(p *process) {
 	b.t.Helper()
 	b.c.measuring(b.t, p)
@@ -127,7 +127,7 @@ func (b *flyBench) interrupt(p *process) {
 	p.ends(b.t, 130, "removing the machines that were started")
 }
 
-// TestFly has benchmark.sh do all it does.
+// TestFly tests everything that benchmark.sh does.
 func TestFly(t *testing.T) {
 	t.Parallel()
 	needs(t, "jq", "ip", "unshare")
@@ -154,7 +154,7 @@ func TestFly(t *testing.T) {
 	}
 }
 
-// whole is a run in which nothing happens.
+// whole is an undisturbed run.
 func (b *flyBench) whole() {
 	p := b.run(given(), "-d", "2s")
 	p.ends(b.t, 0, "4 clients began within")
@@ -170,7 +170,7 @@ func (b *flyBench) whole() {
 	b.c.clean(b.t)
 }
 
-// again uses the same clients, with warp's own exit code, and with Ctrl-C, after which they are still there.
+// again uses the same clients, with warp's own exit code, and with Ctrl-C, which keeps them.
 func (b *flyBench) again() {
 	b.runWith([]string{"--no-such-flag"}, given()).ends(b.t, 2, "using the 4 clients that are there")
 	b.left(four, "WARP_CLIENT_TOKEN")
@@ -183,7 +183,7 @@ func (b *flyBench) again() {
 	}
 }
 
-// noCapacity wants other clients, which cannot all be had.
+// noCapacity requests other clients, not all of which are available.
 func (b *flyBench) noCapacity() {
 	b.mu.Lock()
 	b.refuse = b.runs + 2
@@ -193,14 +193,14 @@ func (b *flyBench) noCapacity() {
 	b.c.clean(b.t)
 }
 
-// fromScratch is Ctrl-C of a call that started everything, from a new image on.
+// fromScratch sends Ctrl-C to a call that started everything, beginning with a new image.
 func (b *flyBench) fromScratch() {
 	b.interrupt(b.run(nil, "-d", "10m", "-a", flyAccess, "-p", flySecret))
 	b.left("")
 	b.c.clean(b.t)
 }
 
-// removed is what -s does.
+// removed tests -s.
 func (b *flyBench) removed() {
 	b.run(given(), "-d", "1s").ends(b.t, 0, "4 clients began within")
 	b.script(b.c.coordinator.dir, nil, "-s").ends(b.t, 0, "machine destroy")
@@ -208,7 +208,7 @@ func (b *flyBench) removed() {
 	b.script(b.c.coordinator.dir, nil, "-s").ends(b.t, 0, "no machine of this script is in app warp-benchmark")
 }
 
-// Whatever is wrong with a call is said in one line, before flyctl is called.
+// Errors in a call are reported in one line, before flyctl is called.
 func TestFlyOptions(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash")
@@ -239,7 +239,7 @@ func TestFlyOptions(t *testing.T) {
 	}
 }
 
-// A dry run shows what would be run, and runs none of it: the flyctl of this test cannot be.
+// A dry run shows the commands and runs none of them, because flyctl does not work in this test.
 func TestFlyDryRun(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash")
@@ -272,7 +272,7 @@ func TestFlyDryRun(t *testing.T) {
 	script(t, dir, env, "-s").ends(t, 1, "flyctl cannot list the machines of app mine")
 }
 
-// documented holds the table of options in docs/fly.md against the help.
+// documented compares the table of options in docs/fly.md with the help.
 func documented(t *testing.T, help string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/fly.md")
@@ -302,7 +302,7 @@ func TestFlyShellcheck(t *testing.T) {
 	}
 }
 
-// The script counts on these of the image, and the stand-in for Fly.io has the same.
+// The script depends on these properties of the image, and so does the stand-in for Fly.io.
 func TestFlyImage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../Dockerfile")

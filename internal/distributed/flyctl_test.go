@@ -11,10 +11,10 @@ import (
 	"os"
 )
 
-// This file is the program that fly/benchmark.sh finds as flyctl: the binary of the tests under that name. It passes
-// what it is called with to the test, which plays Fly.io, and prints what comes back.
+// This file is the program that fly/benchmark.sh runs as flyctl: the test binary under that name.
+// It sends its arguments to the test, which simulates Fly.io, and prints the answer.
 
-const flySocket = "WARP_TEST_FLY" // in the environment: where the test listens
+const flySocket = "WARP_TEST_FLY" // environment variable with the test's address
 
 // A flyCall is one call of flyctl.
 type flyCall struct {
@@ -23,7 +23,7 @@ type flyCall struct {
 	Dir   string
 }
 
-// A flyWord is a piece of what flyctl prints; the last one has the exit code.
+// A flyWord is a part of flyctl's output; the last one contains the exit code.
 type flyWord struct {
 	Out, Err []byte
 	Code     *int

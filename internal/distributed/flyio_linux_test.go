@@ -19,13 +19,14 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// A flyIO stands in for Fly.io: machines are namespaces with an IPv6 address and a root folder of their own, which has
-// in it what the image has; their private DNS is a server that answers for the metadata of machines. It knows the
-// options of flyctl that benchmark.sh uses, and what it does not know fails the test.
+// A flyIO simulates Fly.io. Machines are namespaces with an IPv6 address and a separate root
+// directory with the content of the image. Their private DNS is a server that answers for the
+// metadata of machines. It supports the options of flyctl that benchmark.sh uses; any other option
+// fails the test.
 type flyIO struct {
 	t     *testing.T
 	dir   string
-	addr  string // of this machine on the machines' network
+	addr  string // address of this machine on the machines' network
 	homes []*flyHome
 
 	mu       sync.Mutex
@@ -33,11 +34,11 @@ type flyIO struct {
 	secrets  map[string]string
 	machines []*flyMachine
 	calls    []string
-	runs     int // machines that were ever started
-	refuse   int // the machine that cannot be started; 0 for none
+	runs     int // number of machines that were started
+	refuse   int // the machine that cannot be started; 0 = none
 }
 
-// A flyHome is where a machine can be.
+// A flyHome is a place for a machine.
 type flyHome struct {
 	namespace, addr, root string
 	taken                 bool
@@ -51,9 +52,9 @@ type flyMachine struct {
 	PrivateIP string    `json:"private_ip"`
 	Config    flyConfig `json:"config"`
 
-	named bool // in DNS
+	named bool // it is in DNS
 	home  *flyHome
-	procs []*process // the first belongs to the machine
+	procs []*process // the first is the machine's own
 }
 
 type flyConfig struct {
@@ -61,7 +62,8 @@ type flyConfig struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// flyCommands are the options with a value, those without, and how many other words a command takes.
+// flyCommands contains the options with a value, those without, and the number of other arguments
+// of a command.
 var flyCommands = map[string]struct {
 	values, switches string
 	least, most      int
@@ -78,11 +80,11 @@ var flyCommands = map[string]struct {
 	"ssh sftp get":    {"app address", "", 2, 2},
 }
 
-// startFly makes room for some machines.
+// startFly creates places for machines.
 func startFly(t *testing.T, homes int) *flyIO {
 	t.Helper()
 	f := &flyIO{t: t, dir: t.TempDir(), images: map[string]bool{"registry.fly.io/warp-benchmark:given": true}, secrets: map[string]string{}}
-	// Somebody else's machine, which is not to be touched.
+	// A foreign machine, which must not be changed.
 	f.machines = []*flyMachine{{ID: "other", State: "started", Region: "iad", PrivateIP: "fd00::1", Config: flyConfig{Image: "other"}}}
 	f.network(homes)
 	f.serveDNS()
@@ -110,7 +112,7 @@ func startFly(t *testing.T, homes int) *flyIO {
 	return f
 }
 
-// network makes a bridge and the namespaces on it.
+// network creates a bridge and the namespaces on it.
 func (f *flyIO) network(homes int) {
 	f.t.Helper()
 	id := fmt.Sprintf("f%d", os.Getpid()%10000)
@@ -145,7 +147,7 @@ func (f *flyIO) network(homes int) {
 	}
 }
 
-// furnish makes the root folder what the image is, and nothing else is in it.
+// furnish puts the content of the image, and nothing else, into the root directory.
 func (f *flyIO) furnish(h *flyHome) error {
 	if err := os.Chmod(h.root, 0o755); err != nil {
 		return err
@@ -176,7 +178,7 @@ func (f *flyIO) enter(m *flyMachine, out io.Writer, inside []string, args ...str
 	if out == nil {
 		p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not heard there
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C does not reach it
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -192,8 +194,8 @@ func (m *flyMachine) kill() {
 	}
 }
 
-// A flyWriter sends what a program prints to the flyctl that waits for it. A flyctl that is gone is no reason for the
-// program to end.
+// A flyWriter sends the output of a program to the flyctl that waits for it. The program continues
+// if flyctl ends.
 type flyWriter struct {
 	mu sync.Mutex
 	w  http.ResponseWriter
@@ -211,7 +213,7 @@ func (w *flyWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A flyError is what flyctl says before it exits with 1.
+// A flyError is flyctl's message before it exits with 1.
 type flyError string
 
 func (e flyError) Error() string { return string(e) }
@@ -234,7 +236,7 @@ func (f *flyIO) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.say(flyWord{Code: &code})
 }
 
-// options takes the words of a command apart; one that flyctl has not is an error.
+// options parses the arguments of a command. An option that flyctl does not have is an error.
 func options(args []string) (command string, values map[string][]string, words []string, err error) {
 	for n := min(3, len(args)); n > 0; n-- {
 		if command = strings.Join(args[:n], " "); flyCommands[command].values != "" {
@@ -331,7 +333,7 @@ func (f *flyIO) answer(call flyCall, out *flyWriter) error {
 	return nil
 }
 
-// each does something to machines, and never to another's.
+// each changes machines, but never a foreign one.
 func (f *flyIO) each(ids []string, do func(*flyMachine) error) error {
 	for _, id := range ids {
 		i := slices.IndexFunc(f.machines, func(m *flyMachine) bool { return m.ID == id && m.home != nil })
@@ -378,7 +380,7 @@ func (f *flyIO) run(values map[string][]string, words []string) error {
 	return nil
 }
 
-// ssh is called with the lock, and gives it back while a program runs.
+// ssh is called with the lock, and releases it while a program runs.
 func (f *flyIO) ssh(command, address, line string, words []string, dir string, out *flyWriter) error {
 	i := slices.IndexFunc(f.machines, func(m *flyMachine) bool { return m.home != nil && m.PrivateIP == address })
 	if i < 0 {
@@ -405,7 +407,7 @@ func (f *flyIO) ssh(command, address, line string, words []string, dir string, o
 	return nil
 }
 
-// resolve knows names VALUE.KEY.kv._metadata.APP.internal.
+// resolve resolves names VALUE.KEY.kv._metadata.APP.internal.
 func (f *flyIO) resolve(name string) []string {
 	pair, ok := strings.CutSuffix(strings.TrimSuffix(name, "."), ".kv._metadata.warp-benchmark.internal")
 	value, key, ok2 := strings.Cut(pair, ".")
@@ -445,7 +447,7 @@ func (f *flyIO) serveDNS() {
 	}()
 }
 
-// fill makes a question an answer.
+// fill turns a question into an answer.
 func (f *flyIO) fill(msg *dnsmessage.Message) {
 	q := msg.Questions[0]
 	f.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// system runs a program that changes the network, and says whether it could.
+// system runs a program that changes the network, and reports whether it succeeded.
 func system(line string) error {
 	words := strings.Fields(line)
 	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
@@ -22,8 +22,8 @@ func system(line string) error {
 	return nil
 }
 
-// onHosts makes a coordinator and four clients with addresses of their own, on two networks: one to the coordinator,
-// one to the store, so that a client can lose either.
+// onHosts starts a coordinator and four clients with separate addresses on two networks, one to the
+// coordinator and one to the store, so that a client can lose either.
 func onHosts(t *testing.T) *cluster {
 	t.Helper()
 	id := fmt.Sprintf("w%d", os.Getpid()%10000)
@@ -82,7 +82,8 @@ func TestHosts(t *testing.T) {
 		t.Skip("SKIPPED: partitions take minutes")
 	}
 	c := onHosts(t)
-	// All interfaces: with an explicit address the connections to the store come from that, as with this one.
+	// All interfaces: with an explicit address, connections to the store come from that address, as
+	// with this client.
 	bound := c.clients[2]
 	bound.addr = bound.second + ":7761"
 	for i, h := range c.clients {
@@ -106,7 +107,7 @@ func TestHosts(t *testing.T) {
 	c.partition(t, c.clients[0], bound)
 }
 
-// change has the network changed.
+// change changes the network.
 func change(t *testing.T, line string) {
 	t.Helper()
 	if err := system(line); err != nil {
@@ -114,13 +115,13 @@ func change(t *testing.T, line string) {
 	}
 }
 
-// slowLinks is a run with two links to clients that are slow, each in its own way. The clock of a client is found to be
-// what it is all the same.
+// slowLinks is a run with two slow links to clients, one of them slow in both directions. The
+// measured clock offset of a client is correct all the same.
 func (c *cluster) slowLinks(t *testing.T) {
 	t.Helper()
 	const way = 40 * time.Millisecond
 	skewed := c.clients[1]
-	skewed.addr = delay(t, skewed.addr, way) // takes its time in both directions
+	skewed.addr = delay(t, skewed.addr, way) // slow in both directions
 	change(t, "ip netns exec "+c.clients[3].namespace+" tc qdisc add dev eth0 root tbf rate 256kbit burst 16kbit latency 400ms")
 	said := c.plain(t)
 	clock := regexp.MustCompile(regexp.QuoteMeta(skewed.addr) + `.* ahead by (\S+) \(round trip (\S+)\)`).FindStringSubmatch(said)
@@ -134,7 +135,7 @@ func (c *cluster) slowLinks(t *testing.T) {
 	}
 }
 
-// shortPartition cuts a client off for five seconds, which costs nothing.
+// shortPartition disconnects a client for five seconds, which has no effect on the result.
 func (c *cluster) shortPartition(t *testing.T, away *host) {
 	t.Helper()
 	p := c.run(t, "short", "9s")
@@ -147,8 +148,8 @@ func (c *cluster) shortPartition(t *testing.T, away *host) {
 	c.clean(t)
 }
 
-// partition cuts the first client off for good, which loses it; it cleans up by itself. The third one dies meanwhile,
-// and others remove what it left. Both can be part of the next run.
+// partition disconnects the first client permanently. The run loses it, and it cleans up by itself.
+// Meanwhile the third client dies, and others remove its objects. Both can be part of the next run.
 func (c *cluster) partition(t *testing.T, away, dead *host) {
 	t.Helper()
 	p := c.run(t, "long", "8s")
@@ -174,7 +175,7 @@ func (c *cluster) partition(t *testing.T, away, dead *host) {
 	c.clean(t)
 }
 
-// delay passes connections on to addr, and what they carry some time later.
+// delay forwards connections to addr, and delays their data.
 func delay(t *testing.T, addr string, way time.Duration) string {
 	t.Helper()
 	host, _, err := net.SplitHostPort(addr)
@@ -204,7 +205,7 @@ func delay(t *testing.T, addr string, way time.Duration) string {
 	return l.Addr().String()
 }
 
-// later copies what comes from one connection to the other.
+// later copies data from one connection to the other, with a delay.
 func later(from, to net.Conn, way time.Duration) {
 	type piece struct {
 		due  time.Time
@@ -224,7 +225,7 @@ func later(from, to net.Conn, way time.Duration) {
 	}()
 	for p := range pieces {
 		time.Sleep(time.Until(p.due))
-		_, _ = to.Write(p.data) // who has hung up needs no more
+		_, _ = to.Write(p.data) // the other side may have hung up
 	}
 	_ = to.Close()
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A second Ctrl-C ends the coordinator at once, while it waits for a client, say. It says what it leaves, and where the rest is.
+// A second Ctrl-C ends the coordinator at once, for example while it waits for a client. It says
+// what it leaves behind, and where the rest is.
 func TestInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	c := onThisMachine(t)

@@ -23,14 +23,14 @@ var (
 	killsFor = flag.Duration("kills.for", 0, "of TestKills: go on for that long")
 )
 
-// A blow is something bad that happens to a run.
+// A blow is a disturbance of a run.
 type blow struct {
 	op     string
 	what   string
-	client int    // that it happens to
-	sign   string // after which it happens
+	client int    // the affected client
+	sign   string // the output after which it happens
 	after  time.Duration
-	then   time.Duration // until the next client is killed too, where two are
+	then   time.Duration // delay before the next client is killed, if two are
 }
 
 func (b blow) String() string {
@@ -54,7 +54,7 @@ const (
 	coordinatorTwice  = "coordinator interrupted twice"
 )
 
-// The signs stand for the phases of a run, short ones included.
+// The signs represent the phases of a run, including short ones.
 const (
 	signStart    = "the start"
 	signReserved = "the client was reserved"
@@ -77,8 +77,9 @@ func randomBlow(r *rand.Rand) blow {
 	}
 }
 
-// Runs are disturbed at random moments of all phases. Whatever happens, nothing hangs, the exit code is right, the rows
-// are the requests of the clients that count, nothing is left in the bucket, and the clients are ready.
+// Runs are disturbed at random moments in all phases. Whatever happens, nothing hangs, the exit
+// code is right, the rows are the requests of the clients that count, nothing is left in the
+// bucket, and the clients are ready.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -103,7 +104,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// has says whether the sign has come.
+// sign reports whether the sign has appeared.
 func (c *cluster) sign(p *process, b blow) bool {
 	switch b.sign {
 	case signReserved:
@@ -122,7 +123,7 @@ func (c *cluster) sign(p *process, b blow) bool {
 	return true
 }
 
-// suffer has one run take a blow, and looks at what is left.
+// suffer disturbs one run, and checks what is left.
 func (c *cluster) suffer(t *testing.T, n int, b blow) {
 	name := fmt.Sprintf("run%d", n)
 	for _, h := range c.clients {
@@ -167,7 +168,7 @@ func (c *cluster) strike(t *testing.T, p *process, b blow) {
 		h.client.kill()
 	case clientsKilled:
 		h.client.kill()
-		select { // the run may be over before
+		select { // the run may already be over
 		case <-time.After(b.then):
 		case <-p.done:
 		}
@@ -185,7 +186,7 @@ func (c *cluster) strike(t *testing.T, p *process, b blow) {
 	}
 }
 
-// judge looks at how the coordinator ended, and at its log.
+// judge checks how the coordinator ended, and its log.
 func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int) {
 	t.Helper()
 	text := p.out.String()
@@ -197,7 +198,7 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 	_, err := os.Stat(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	switch {
 	case b.what == coordinatorKilled && code == -1, b.what == coordinatorTwice && code == 130:
-		return // what there is of it is with the clients
+		return // the clients have whatever there is of it
 	case code == 0:
 		c.holds(t, name, whole...)
 	case code == 130 && strings.HasPrefix(b.what, "coordinator"):
@@ -229,10 +230,10 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 	}
 }
 
-// next is the second client that is killed.
+// next returns the second client that is killed.
 func (b *blow) next() int { return (b.client + 1) % 4 }
 
-// lostIn are the clients that the report says are lost.
+// lostIn returns the clients that the report calls lost.
 func (c *cluster) lostIn(text string) (lost []int) {
 	for i, h := range c.clients {
 		if strings.Contains(text, "client "+h.addr+" was lost") {
@@ -242,7 +243,8 @@ func (c *cluster) lostIn(text string) (lost []int) {
 	return lost
 }
 
-// ready has the logs of a run collected that has no coordinator any more, wants an empty bucket, and runs again.
+// ready collects the logs of a run without a coordinator, checks that the bucket is empty, and runs
+// again.
 func (c *cluster) ready(t *testing.T, b blow, name string) {
 	t.Helper()
 	h := c.clients[b.client]
@@ -274,7 +276,7 @@ func (c *cluster) restart(t *testing.T, h *host) {
 	h.read = 0
 }
 
-// collect gets what the clients have of a run, which is all of it or, where it was not measured, nothing.
+// collect fetches the logs of a run from the clients: all of them, or none if nothing was measured.
 func (c *cluster) collect(t *testing.T, name string) {
 	t.Helper()
 	began := time.Now()
@@ -292,7 +294,7 @@ func (c *cluster) collect(t *testing.T, name string) {
 	}
 }
 
-// empty fails unless the bucket is, soon.
+// empty fails if the bucket does not become empty soon.
 func (c *cluster) empty(t *testing.T) {
 	t.Helper()
 	client, err := engines.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,

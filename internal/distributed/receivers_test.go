@@ -22,7 +22,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// two clients before MinIO, in a bucket of their own.
+// two starts two clients, with MinIO as the store and a separate bucket.
 func two(t *testing.T, bucket string) *cluster {
 	c := onThisMachine(t)
 	c.clients = c.clients[:2]
@@ -31,16 +31,16 @@ func two(t *testing.T, bucket string) *cluster {
 	return c
 }
 
-// sums is what rows come to.
+// sums are the sums over rows.
 type sums struct{ requests, errors, bytes int64 }
 
-// rows adds a log up, by client and operation.
+// rows adds up a log, by client and operation.
 func (c *cluster) rows(t *testing.T, name string) map[string]sums {
 	t.Helper()
 	return c.chosen(t, name, func(*oplog.Record, oplog.Window) bool { return true })
 }
 
-// chosen adds up the rows that choose wants of the merged log.
+// chosen adds up the rows of the merged log that choose selects.
 func (c *cluster) chosen(t *testing.T, name string, choose func(*oplog.Record, oplog.Window) bool) map[string]sums {
 	t.Helper()
 	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
@@ -102,7 +102,7 @@ func TestInflux(t *testing.T) {
 	}
 }
 
-// fluxSums are the last totals of each series without an endpoint.
+// fluxSums returns the last totals of each series without an endpoint.
 func fluxSums(t *testing.T, r *teststore.Receiver, measurement string) map[string]sums {
 	t.Helper()
 	text, err := r.Flux(t.Context(), fmt.Sprintf(`from(bucket: %q) |> range(start: -1h)
@@ -150,7 +150,7 @@ func TestStatsD(t *testing.T) {
 	for name, s := range c.rows(t, "datagrams") {
 		want[strings.ReplaceAll(name, "-", "_")] = s.requests
 	}
-	for range 100 { // the exporter reads in its own time
+	for range 100 { // the exporter reads at its own pace
 		got = map[string]int64{}
 		page, err := r.Get(t.Context(), "/metrics")
 		if err != nil {
@@ -230,7 +230,7 @@ func TestPrometheus(t *testing.T) {
 
 var pushedRequests = regexp.MustCompile(`(?m)^warp_requests_total\{.*client="([^"]+)".*job="warp".*op="([^"]+)"\} (\S+)$`)
 
-// bothClients waits for a page that has metrics of downloads of both clients.
+// bothClients waits for a page with metrics about downloads of both clients.
 func bothClients(t *testing.T, address string) string {
 	t.Helper()
 	for range 300 {
@@ -247,7 +247,7 @@ func bothClients(t *testing.T, address string) string {
 	return ""
 }
 
-// A run without logs leaves nothing but its report, which is about all clients.
+// A run without logs leaves only its report, which is about all clients.
 func TestStress(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stress")

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// rowsIn are the rows in the text of a log, sorted, without their numbers.
+// rowsIn returns the rows in the text of a log, sorted, without their numbers.
 func rowsIn(text string) (rows []string) {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "# ") {
@@ -25,7 +25,7 @@ func rowsIn(text string) (rows []string) {
 	return rows
 }
 
-// loggedRows are the rows of a log of the coordinator.
+// loggedRows returns the rows in a log of the coordinator.
 func (c *cluster) loggedRows(t *testing.T, name string) []string {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(c.coordinator.dir, name+".csv.zst"))
@@ -44,8 +44,8 @@ func (c *cluster) loggedRows(t *testing.T, name string) []string {
 	return rowsIn(string(text))
 }
 
-// TestStdout: the rows of all clients are on standard output while the run goes
-// on, and in the end are the rows of the log. With --stress there is no log anywhere.
+// TestStdout checks that the rows of all clients are on standard output while the run continues,
+// and in the end equal the rows of the log. With --stress there is no log anywhere.
 func TestStdout(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stdout")
@@ -87,7 +87,7 @@ func TestStdout(t *testing.T) {
 	c.clean(t)
 }
 
-// files are the files of all hosts.
+// files returns the files of all hosts.
 func (c *cluster) files(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// A thousand connections of strangers that say nothing, or begin something and do not end it, are less than the files
-// that a client may have open, and it loses neither the run that goes on nor the next one.
+// A thousand connections of strangers that send nothing, or an incomplete request, are more than a
+// client may have open. The client stays in the current run and in the next one.
 func TestCrowdAtTheDoor(t *testing.T) {
 	t.Parallel()
 	const files = 256
@@ -42,7 +42,7 @@ func TestCrowdAtTheDoor(t *testing.T) {
 	c.holds(t, "amid", 0, 1)
 }
 
-// crowd has so many strangers connect, and connect again whenever they are cut off, until the test is over.
+// crowd connects many strangers, again and again when they are disconnected, until the test ends.
 func crowd(t *testing.T, addr string, strangers int) {
 	t.Helper()
 	over := make(chan struct{})
@@ -65,7 +65,7 @@ func crowd(t *testing.T, addr string, strangers int) {
 	}
 }
 
-// loiter waits until the connection is cut off, silent or in the middle of the head of a request.
+// loiter waits until the connection is closed, silently or in the middle of a request's head.
 func loiter(raw net.Conn, silent bool, over <-chan struct{}) {
 	gone := make(chan struct{})
 	defer close(gone)

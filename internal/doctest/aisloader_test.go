@@ -6,21 +6,22 @@ import (
 	"testing"
 )
 
-// aisloaderFlags are the flags of aisloader's own table.
+// aisloaderFlags are the flags in aisloader's own table.
 var aisloaderFlags = strings.Fields(`batchsize bprops bucket cached cksum-type cleanup dry-run duration epochs etl etl-spec
 	getconfig getloaderid ip json loaderid loaderidhashlen loadernum maxputs maxsize minsize numworkers pctput latest port
 	provider putshards quiet randomname readertype readlen readoff s3endpoint s3profile seed skiplist filelist stats-output
 	statsdip statsdport statsdprobe statsinterval subdir test-probe timeout tmpdir tokenfile totalputsize trace-http
 	uniquegets usage verifyhash`)
 
-// aisloaderDefaults are those that the help shows, as its table says them. The page says those of -cleanup and -epochs.
+// aisloaderDefaults are the defaults in the help, in the form of aisloader's table. The page
+// describes those of -cleanup and -epochs.
 var aisloaderDefaults = map[string]string{
 	"batchsize": "100", "cksum-type": "xxhash", "duration": "1m", "ip": "localhost", "maxsize": "1GiB", "minsize": "1MiB",
 	"numworkers": "10", "port": "8080", "provider": "ais", "readertype": "sg", "statsdip": "localhost", "statsdport": "8125",
 	"statsinterval": "10", "timeout": "10m", "tmpdir": "/tmp/ais",
 }
 
-// Every flag of theirs is one of warp aisloader, with its default.
+// Every flag of aisloader is a flag of warp aisloader, with its default.
 func TestFromAISLoader(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)

@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A ciJob is a job of a CI system: its shell lines, and the files that it hands
-// to others afterwards.
+// A ciJob is a job of a CI system: its shell lines, and the files that it keeps.
 type ciJob struct {
 	name  string
 	lines []string
@@ -42,7 +41,7 @@ func TestCIJobs(t *testing.T) {
 	}
 }
 
-// ciJobs reads a workflow for GitHub Actions, or jobs for GitLab. Other YAML has none.
+// ciJobs parses a workflow for GitHub Actions, or jobs for GitLab. Other YAML has none.
 func ciJobs(t *testing.T, b block, kinds map[string]int) (all []ciJob) {
 	t.Helper()
 	var file map[string]yaml.Node
@@ -72,7 +71,7 @@ func ciJobs(t *testing.T, b block, kinds map[string]int) (all []ciJob) {
 	return all
 }
 
-// A gitLabJob has the keywords of GitLab's that the documentation uses.
+// A gitLabJob contains the keywords of GitLab that the documentation uses.
 type gitLabJob struct {
 	Script       []string
 	AllowFailure struct {
@@ -127,7 +126,7 @@ func gitHubJobs(t *testing.T, b block) (all []ciJob) {
 	return all
 }
 
-// decodeStrictly refuses keys that are none.
+// decodeStrictly rejects unknown keys.
 func decodeStrictly(t *testing.T, b block, node *yaml.Node, into any) {
 	t.Helper()
 	text, err := yaml.Marshal(node)
@@ -143,8 +142,8 @@ func decodeStrictly(t *testing.T, b block, node *yaml.Node, into any) {
 
 var minute = regexp.MustCompile(`--duration=1m\b`)
 
-// run runs the lines against the embedded store, and for a shorter time. A
-// baseline is made first, by the same lines.
+// run runs the lines against the embedded store, with a shorter duration. The same lines first make
+// a baseline.
 func (j *ciJob) run(t *testing.T) {
 	dir := workplace(t)
 	env := []string{"WARP_HOST=embedded", "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}
@@ -163,7 +162,7 @@ func (j *ciJob) run(t *testing.T) {
 	for i, line := range j.lines {
 		r := shell(line)
 		judges := strings.Contains(line, "--assert") || i == checks
-		// A machine that is busy can be too slow for a verdict, or for the limit.
+		// A busy machine can be too slow for a verdict, or for the limit.
 		if r.code != 0 && (!judges || r.code != 4 && r.code != 5) {
 			t.Fatalf("exit code %d of\n%s\nwhich wrote\n%s", r.code, line, r.all)
 		}

@@ -13,7 +13,7 @@ import (
 // helpTitle is the title of a group of flags in a full help text.
 var helpTitle = regexp.MustCompile(`(?m)^[A-Z][a-z]+$`)
 
-// groups are the parts of a full help text by title.
+// groups returns the parts of a full help text by title.
 func groups(help string) map[string]string {
 	all := make(map[string]string)
 	titles := helpTitle.FindAllStringIndex(help, -1)
@@ -27,9 +27,10 @@ func groups(help string) map[string]string {
 	return all
 }
 
-// ownFlags are the flags, without aliases, that make a command different. A benchmark's own flags are the ones that not
-// every other benchmark has (except script, whose statements replace most flags, and aisloader, which has another tool's); another command's are the ones that
-// concern neither the store nor its output.
+// ownFlags returns the flags, without aliases, that are specific to a command. For a benchmark
+// these are the flags that not every other benchmark has (except script, whose statements replace
+// most flags, and aisloader, which has the flags of another tool). For other commands these are the
+// flags that concern neither the store nor the output.
 func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	t.Helper()
 	var benchmarks []string
@@ -62,7 +63,7 @@ func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	return own
 }
 
-// heads are the flags that a help text explains, by their first names.
+// heads returns the flags in a help text, by their first names.
 func heads(help string) []string {
 	var names []string
 	for _, m := range flagHead.FindAllStringSubmatch(help, -1) {
@@ -71,8 +72,8 @@ func heads(help string) []string {
 	return names
 }
 
-// Each command has its page; the page is in the index, ends with the flags that are the command's own, as the help explains
-// them, and has an example that is run.
+// Each command has its page, which is in the index, ends with the command's own flags as in the
+// help, and has an example that is run.
 func TestCommandPages(t *testing.T) {
 	t.Parallel()
 	help := helps(t)
@@ -113,7 +114,7 @@ func TestCommandPages(t *testing.T) {
 // flagSection is the title of the last section of a command's page.
 const flagSection = "## Flags\n"
 
-// ownFlagSection is the section of a command's own flags.
+// ownFlagSection returns the section of a command's own flags.
 func ownFlagSection(command, help string, own []string) string {
 	var b strings.Builder
 	b.WriteString(flagSection + "\n")
@@ -142,7 +143,7 @@ func ownFlagSection(command, help string, own []string) string {
 	return b.String()
 }
 
-// checkOwnFlags holds the end of a page against what it should be, or writes it.
+// checkOwnFlags compares the end of a page with the help, or updates it.
 func checkOwnFlags(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join(root, name)

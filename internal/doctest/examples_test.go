@@ -33,7 +33,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// test runs a script and compares what it writes; want may be empty.
+// test runs a script and compares its output; want may be empty.
 func (b block) test(t *testing.T, dir, want string) {
 	if strings.HasPrefix(b.directive, "no test: ") {
 		return
@@ -80,13 +80,13 @@ func storeVariables(t *testing.T) []string {
 	return []string{"WARP_HOST=" + s.Endpoint, "WARP_ACCESS_KEY=" + s.AccessKey, "WARP_SECRET_KEY=" + s.SecretKey}
 }
 
-// busy is what warp says where the machine was the limit, which depends on what else runs on it.
+// busy matches warnings that the machine was the limit, which depend on other load.
 var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning|Before, warning|After, warning): (\S+: )?these numbers are the client's.*|(warp: warning|Warning): (.* in flight when the window began,|.* were measured at the same time for) .*)\n`)
 
-// atEase is output as on a machine with time to spare.
+// atEase removes these warnings from output.
 func atEase(text string) string { return busy.ReplaceAllString(text, "") }
 
-// Numbers, from the most particular.
+// Patterns of numbers, the most specific first.
 var numbers = []struct {
 	pattern *regexp.Regexp
 	word    string
@@ -97,7 +97,7 @@ var numbers = []struct {
 	{regexp.MustCompile(`(\b|[-+])[0-9]+(\.[0-9]+)?\b`), "N"},
 }
 
-// shape is text without its figures.
+// shape returns text without its numbers.
 func shape(text string) string {
 	for _, n := range numbers {
 		text = n.pattern.ReplaceAllString(text, n.word)
@@ -105,7 +105,7 @@ func shape(text string) string {
 	return text
 }
 
-// sameShape says whether real is what want describes.
+// sameShape reports whether real has the shape of want.
 func sameShape(want, real string) bool {
 	var b strings.Builder
 	b.WriteString(`^`)
@@ -143,7 +143,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestMakeDemo runs the newcomer's first command in a copy of the tree, so that it leaves nothing in this one.
+// TestMakeDemo runs a new user's first command in a copy of the tree, so that it leaves nothing in
+// this one.
 func TestMakeDemo(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("make"); err != nil {
@@ -184,7 +185,7 @@ func TestMakeDemo(t *testing.T) {
 	}
 }
 
-// copyTree copies what is needed to build, without links: go and make see a tree like any other.
+// copyTree copies everything that the build needs, without links.
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -209,8 +210,8 @@ func readAll(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestMakeTest holds what CONTRIBUTING.md says of make test and make test-stores against the Makefile, without running
-// all tests in a test.
+// TestMakeTest compares what CONTRIBUTING.md says about make test and make test-stores with the
+// Makefile, without running all tests.
 func TestMakeTest(t *testing.T) {
 	t.Parallel()
 	for target, wants := range map[string][]string{
@@ -229,7 +230,7 @@ func TestMakeTest(t *testing.T) {
 	}
 }
 
-// Every package whose tests ask for a store is one that make test-stores runs.
+// make test-stores runs every package whose tests use a store.
 func TestStoreTests(t *testing.T) {
 	t.Parallel()
 	asks := regexp.MustCompile(`stores\.(Shared|Each)|teststore\.(Start|StartReceiver|StartKubernetes|Ensure|Open)\(`)

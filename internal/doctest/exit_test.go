@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestExitCodes makes every row of the documented table happen.
+// TestExitCodes produces every exit code in the documented table.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
@@ -47,7 +47,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("docs/usage.md does not document exit code %s", c)
 		}
 	}
-	// The tool's own help says the same.
+	// The help says the same.
 	help := mustWarp(t, 0, dir, "--help-all").out
 	_, said, _ := strings.Cut(help, "Exit codes:")
 	for _, c := range documented {
@@ -57,7 +57,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// interrupted sends what Ctrl-C sends.
+// interrupted sends the signal of Ctrl-C.
 func interrupted(t *testing.T, dir string) result {
 	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--forever", "--quiet", "--benchdata=stopped")
 	waitForRows(t, dir, "stopped.csv.zst.part")
@@ -77,7 +77,7 @@ func interrupted(t *testing.T, dir string) result {
 	return res
 }
 
-// waitForRows waits until a log that is being written has requests in a frame that is complete.
+// waitForRows waits until the log of a running benchmark has a complete frame with requests.
 func waitForRows(t *testing.T, dir, log string) {
 	t.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -88,7 +88,7 @@ func waitForRows(t *testing.T, dir, log string) {
 	t.Fatalf("%s does not get any rows", log)
 }
 
-// A killed run leaves what docs/oplog.md says.
+// A killed run leaves what docs/oplog.md describes.
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)

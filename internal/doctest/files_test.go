@@ -21,7 +21,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// logLines is the text of an op log.
+// logLines returns the lines of an op log.
 func logLines(t *testing.T, path string) []string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -54,7 +54,7 @@ func TestOpLog(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
 	doc := read(t, "docs/oplog.md")
-	// A hundred times what a worker can do leaves requests unsent.
+	// A rate of a hundred times what a worker can do leaves requests unsent.
 	for _, name := range []string{"a", "b"} {
 		mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=1", "--duration=1s",
 			"--rps-limit=2000000", "--quiet", "--benchdata="+name)
@@ -67,7 +67,7 @@ func TestOpLog(t *testing.T) {
 	for _, row := range doc.in(t, "Columns")[0].rows {
 		documented = append(documented, strings.Trim(row[0], "`"))
 	}
-	if got := append(strings.Split(lines[0], "\t"), "statement"); !slices.Equal(got, documented) { // which only scripts have
+	if got := append(strings.Split(lines[0], "\t"), "statement"); !slices.Equal(got, documented) { // only scripts have it
 		t.Errorf("the columns are\n%q\ndocumented are\n%q", got, documented)
 	}
 	comments := doc.in(t, "Comments")
@@ -80,10 +80,10 @@ func TestOpLog(t *testing.T) {
 
 	window := doc.in(t, "The window in the log")[0].names()
 	same(t, "window", window, keys(t, []byte(`{"start":0,"begin":0,"end":0,"cold":0}`)))
-	known := slices.Concat(headerFields, trailerFields, prefixed("merged.", slices.Clone(trailerFields)), // the last lines in the last line
+	known := slices.Concat(headerFields, trailerFields, prefixed("merged.", slices.Clone(trailerFields)), // the trailer is in the last line
 		prefixed("window.", slices.Clone(window)))
 
-	// What a real log has must be documented too, whatever the types say.
+	// Everything in a real log must be documented too, whatever the types say.
 	for _, l := range []string{lines[1], merged[1], lines[len(lines)-1], merged[len(merged)-1]} {
 		for _, f := range keys(t, comment(t, l)) {
 			if !slices.Contains(known, f) {
@@ -101,7 +101,7 @@ func TestOpLog(t *testing.T) {
 	checkRows(t, lines[0], rows)
 }
 
-// checkRows holds the table of what one row is against rows.
+// checkRows compares the documented meaning of rows with real rows.
 func checkRows(t *testing.T, head string, rows []string) {
 	t.Helper()
 	columns := strings.Split(head, "\t")
@@ -123,7 +123,7 @@ func checkRows(t *testing.T, head string, rows []string) {
 	}
 }
 
-// fields are the JSON names of a struct's own fields.
+// fields returns the JSON names of a struct's own fields.
 func fields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
@@ -142,7 +142,7 @@ func prefixed(prefix string, names []string) []string {
 	return names
 }
 
-// plain takes the marks of arrays out of documented names.
+// plain removes the marks of arrays from documented names.
 func plain(names []string) []string {
 	for i := range names {
 		names[i] = strings.ReplaceAll(names[i], "[]", "")
@@ -150,7 +150,8 @@ func plain(names []string) []string {
 	return names
 }
 
-// keys are the names in a JSON object, and one level below those that have their own in the documentation.
+// keys returns the names in a JSON object, and one level below if the documentation lists those
+// separately.
 func keys(t *testing.T, text []byte) []string {
 	t.Helper()
 	var object map[string]any
@@ -187,13 +188,14 @@ func TestSegmentColumns(t *testing.T) {
 	for _, row := range doc.in(t, "Segments")[0].rows {
 		documented = append(documented, strings.Trim(row[0], "`"))
 	}
-	documented = slices.DeleteFunc(documented, func(c string) bool { return c == "statement" }) // which only scripts have
+	documented = slices.DeleteFunc(documented, func(c string) bool { return c == "statement" }) // only scripts have it
 	if got := strings.Split(head, "\t"); !slices.Equal(got, documented) {
 		t.Errorf("the columns are\n%q\ndocumented are\n%q", got, documented)
 	}
 }
 
-// warp's own error codes are the constants of pkg/store, and some of record and client without a constant.
+// warp's own error codes are the constants of pkg/store, and some in other packages without a
+// constant.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "pkg/store/errors.go"), nil, 0)

@@ -25,13 +25,13 @@ them. A flag of "all benchmarks" is a flag of every benchmark except ` + "`scrip
 // flagGroups is the order of the sections in docs/flags.md.
 var flagGroups = []string{"Workload", "Target", "Traffic", "Run", "Analysis", "Assertions", "Output", "Verdict", "Sides", "Runs", "Clients", "Files", "File"}
 
-// A flagEntry is a flag as one or more commands explain it.
+// A flagEntry is a flag with the explanation of one or more commands.
 type flagEntry struct {
 	head, text, variables string
-	commands, defaults    []string // in parallel
+	commands, defaults    []string // same indices
 }
 
-// docs/flags.md is what the help texts say.
+// docs/flags.md agrees with the help texts.
 func TestFlagReference(t *testing.T) {
 	t.Parallel()
 	want := flagReference(t)
@@ -75,7 +75,7 @@ func flagReference(t *testing.T) string {
 	return b.String()
 }
 
-// commandOrder lists the commands, benchmarks first, as the help does.
+// commandOrder lists the commands, benchmarks first, as in the help.
 func commandOrder(help string) []string {
 	var names []string
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) {2,}[a-z]`).FindAllStringSubmatch(help, -1) {
@@ -107,7 +107,7 @@ func addFlags(entries []*flagEntry, command, text string) []*flagEntry {
 		same := slices.IndexFunc(entries, func(o *flagEntry) bool { return o.head == e.head && o.text == e.text })
 		if same < 0 {
 			same = len(entries)
-			// What other commands say of the same flag is beside it.
+			// Entries for the same flag of other commands follow each other.
 			if last := slices.IndexFunc(entries, func(o *flagEntry) bool { return o.head == e.head }); last >= 0 {
 				same = last + 1
 			}
@@ -146,7 +146,7 @@ func parseEntry(head []string, text string) (e *flagEntry, byDefault string) {
 	return e, byDefault
 }
 
-// defaultCell is the default, or the defaults by command where they differ.
+// defaultCell returns the default, or the defaults by command if they differ.
 func (e *flagEntry) defaultCell() string {
 	if len(slices.Compact(slices.Sorted(slices.Values(e.defaults)))) == 1 {
 		return cell(e.defaults[0])

@@ -20,7 +20,7 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// sections says which section of docs/json.md is about which type.
+// sections maps the sections of docs/json.md to types.
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Report":                 reflect.TypeFor[results.Report](),
@@ -73,12 +73,12 @@ func sections() map[string]reflect.Type {
 var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
 	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 
-// notHere are fields that only a run over a real network has, or one with
-// hundreds of thousands of objects.
+// notHere lists fields that appear only with a real network, or with hundreds of thousands of
+// objects.
 var notHere = []string{"Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
-// A sighting collects the fields that real documents have, by section.
+// A sighting collects the fields in real documents, by section.
 type sighting map[string]map[string]bool
 
 func (s sighting) note(section, field string) {
@@ -88,7 +88,7 @@ func (s sighting) note(section, field string) {
 	s[section][field] = true
 }
 
-// document walks a real document along the type that it should have.
+// document walks a real document along its type.
 func (s sighting) document(t *testing.T, text string, typ reflect.Type) {
 	t.Helper()
 	var value any
@@ -151,7 +151,7 @@ func (s sighting) object(t *testing.T, section, text string) {
 	}
 }
 
-// twoHosts are one host that is a store and one that refuses connections.
+// twoHosts returns a host that is a store and one that refuses connections.
 func twoHosts(t *testing.T) string {
 	t.Helper()
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
@@ -162,7 +162,8 @@ func twoHosts(t *testing.T) string {
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
-// unluckyLog writes the log of an open loop of two operations that was stopped for a while, had no answer to a request, and was interrupted.
+// unluckyLog writes the log of an open loop with two operations that was paused for a while, had a
+// request without an answer, and was interrupted.
 func unluckyLog(t *testing.T, path string) {
 	t.Helper()
 	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
@@ -196,7 +197,7 @@ func unluckyLog(t *testing.T, path string) {
 	write(err)
 }
 
-// setMark is what warp mark says that has marked a run.
+// setMark returns the output of warp mark for a run.
 func setMark(t *testing.T, dir string) string {
 	t.Helper()
 	env := []string{"XDG_RUNTIME_DIR=" + runtimeFolder(t)}
@@ -214,8 +215,8 @@ func setMark(t *testing.T, dir string) string {
 	return ""
 }
 
-// sets writes six runs each to two folders: reports like the given one, in which throughput differs by chance only. They
-// are of statements of a script, for the fields of these.
+// sets writes six reports each to two directories, in which throughput differs only by chance. They
+// contain statements of a script, for their fields.
 func sets(t *testing.T, dir, text string) {
 	t.Helper()
 	for k, side := range []string{"before", "after"} {
@@ -253,8 +254,8 @@ var (
 	verdictsType   = reflect.TypeFor[compare.Verdicts]()
 )
 
-// seeEverything runs what makes every field appear at least once. Later steps use
-// the logs of those before.
+// seeEverything runs commands that together produce every field. Later steps use the logs of
+// earlier ones.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
 	seen := sighting{}
@@ -270,7 +271,8 @@ func seeEverything(t *testing.T) sighting {
 	return seen
 }
 
-// runs has errors and several hosts, an open loop that is far too fast, and the same object again and again.
+// runs produces errors with several hosts, an open loop that is much too fast, and repeated
+// accesses to one object.
 func (s sighting) runs(t *testing.T, dir string) {
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
 		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
@@ -287,14 +289,14 @@ func (s sighting) runs(t *testing.T, dir string) {
 	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
 		"--rps-limit=1000", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
 	s.document(t, r.out, reportType)
-	for l := range strings.Lines(r.errout) { // of a preparation, of which the total is known
+	for l := range strings.Lines(r.errout) { // of a preparation, whose total is known
 		if strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`) {
 			s.object(t, "Phase line", l)
 		}
 	}
 }
 
-// aggregated has a file of MinIO's warp.
+// aggregated reads a file of MinIO's warp.
 func (s sighting) aggregated(t *testing.T, dir string) {
 	aggregated, err := filepath.Abs("../../pkg/miniowarp/testdata/aggregated.json")
 	if err != nil {
@@ -304,7 +306,7 @@ func (s sighting) aggregated(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparisonType)
 }
 
-// logs has a run that ends early, one with a log of bad luck, and comparisons of logs. It returns
+// logs produces a run that ends early, one with an unlucky log, and comparisons of logs. It returns
 // the report of the first one.
 func (s sighting) logs(t *testing.T, dir string) (report string) {
 	r := mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
@@ -318,7 +320,7 @@ func (s sighting) logs(t *testing.T, dir string) (report string) {
 	return r.out
 }
 
-// sets has sets of runs that are compared: copies of a run, and the runs of ab.
+// sets compares sets of runs: copies of a run, and the runs of ab.
 func (s sighting) sets(t *testing.T, dir, report string) {
 	sets(t, dir, report)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, verdictsType)
@@ -326,7 +328,7 @@ func (s sighting) sets(t *testing.T, dir, report string) {
 		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, verdictsType)
 }
 
-// assertions has them by statement, with an interval, by pieces, and confirmed.
+// assertions produces assertions by statement, with an interval, by pieces, and confirmed.
 func (s sighting) assertions(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, reportType)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparisonType)
@@ -335,7 +337,7 @@ func (s sighting) assertions(t *testing.T, dir string) {
 		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, reportType)
 }
 
-// files has merged and exported logs, and marks. The runs of the merged log were not at the same time.
+// files produces merged and exported logs, and marks. The runs of the merged log do not overlap.
 func (s sighting) files(t *testing.T, dir string) {
 	s.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "--assert=errors<=100%", "open.csv.zst", "full.csv.zst").out)
 	s.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
@@ -343,7 +345,7 @@ func (s sighting) files(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, reportType)
 }
 
-// calibration has the limits of this machine.
+// calibration produces the limits of this machine.
 func (s sighting) calibration(t *testing.T, dir string) {
 	r := mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
 	s.object(t, "Calibration", r.out)
@@ -354,7 +356,7 @@ func (s sighting) calibration(t *testing.T, dir string) {
 	s.object(t, "Calibration point", string(calibration.Points[0]))
 }
 
-// cleaning has what clean finds in a bucket.
+// cleaning produces the report of clean about a bucket.
 func (s sighting) cleaning(t *testing.T, dir string) {
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
 	if err != nil {
@@ -377,7 +379,7 @@ func (s sighting) cleaning(t *testing.T, dir string) {
 	s.object(t, "Cleaned run", string(runs.Runs[0]))
 }
 
-// script runs scripts with all that their documents can have.
+// script runs scripts that produce all fields of their documents.
 func (s sighting) script(t *testing.T, dir string) {
 	r := mustWarp(t, 3, dir, "script", "--json", "--host=embedded", "--benchdata=script", "--max-errors=2", "--assert=errors<=100%",
 		`PUT 20 OBJECTS OF SIZE 1 KB; GET AT RATE 50 PER SECOND WARMUP 1300 MILLISECONDS RUNTIME 2600 MILLISECONDS;
@@ -441,7 +443,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// names1 are the first columns.
+// names1 returns the first columns.
 func (tab table) names1() []string {
 	var names []string
 	for _, row := range tab.rows {
@@ -450,7 +452,7 @@ func (tab table) names1() []string {
 	return names
 }
 
-// The one document is all that is on standard output, also where the run fails.
+// Standard output contains only the document, even if the run fails.
 func TestJSONOnly(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)

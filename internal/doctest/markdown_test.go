@@ -19,15 +19,15 @@ type document struct {
 	lines  []line
 }
 
-// A line is one line of prose or table, and where it stands.
+// A line is one line of prose or table, with its position.
 type line struct {
 	number        int
 	section, text string
 }
 
-// A block is a fence.
+// A block is a fenced code block.
 type block struct {
-	number                    int // of its first line
+	number                    int // number of its first line
 	language, directive, text string
 }
 
@@ -38,7 +38,7 @@ type table struct {
 	rows    [][]string
 }
 
-// documents reads README and docs, with the pages of commands.
+// documents reads the README and docs, including the pages of commands.
 func documents(t *testing.T) []document {
 	t.Helper()
 	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
@@ -135,7 +135,7 @@ func (d *document) in(t *testing.T, section string) []table {
 
 var code = regexp.MustCompile("`([^`]+)`")
 
-// names are the words in code of a table's first column, in order.
+// names returns the words in code of a table's first column, in order.
 func (tab table) names() []string {
 	var names []string
 	for _, row := range tab.rows {
@@ -146,7 +146,7 @@ func (tab table) names() []string {
 	return names
 }
 
-// same compares two sets and says what each lacks.
+// same compares two sets and reports what is missing in each.
 func same(t *testing.T, what string, documented, real []string) {
 	t.Helper()
 	for _, s := range missing(documented, real) {
@@ -157,7 +157,7 @@ func same(t *testing.T, what string, documented, real []string) {
 	}
 }
 
-// missing are the elements of a that b lacks.
+// missing returns the elements of a that are not in b.
 func missing(a, b []string) []string {
 	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(a))), func(s string) bool { return slices.Contains(b, s) })
 }
@@ -180,7 +180,7 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
-// TestSiteHasEveryPage keeps make site from failing over a page without a place.
+// TestSiteHasEveryPage checks that make site finds a place for every page.
 func TestSiteHasEveryPage(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(filepath.Join(root, "site/mkdocs.yml"))
@@ -213,7 +213,7 @@ func broken(docs []document, from document, target string) string {
 	return ""
 }
 
-// anchors are the headings as links write them.
+// anchors returns the headings in the form used in links.
 func (d *document) anchors() []string {
 	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	var all []string

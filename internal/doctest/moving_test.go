@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// warpFlags are the flags that the READMEs of the warp which scripts know name.
+// warpFlags are the flags in the READMEs of the other warp that existing scripts use.
 var warpFlags = strings.Fields(`access-key analyze.dur analyze.host analyze.op analyze.out analyze.skip analyze.v autoterm autoterm.dur
 	autoterm.pct batch benchdata bucket compress concurrent copies delete-distrib duration encrypt files get-distrib host
 	host-select influxdb list-existing list-flat md5 noclear noprefix obj.randsize obj.size objects objs.per part.size parts
 	prefix put-distrib range region secret-key serverprof sse-s3-encrypt stat-distrib stress syncstart tls versions warp-client`)
 
-// What the other tools in docs/moving.md have, by the head of the table about it.
+// The functions of the other tools in docs/moving.md, by the head of their table.
 var foreign = map[string][]string{
 	"statement or clause there": {
 		"PUT", "GET", "REUSE", "DELETE", "n OBJECTS", "USING NAMING STRATEGY CONSTANT PREFIX", "USING NAMING STRATEGY RANDOM PREFIX",
@@ -21,8 +21,8 @@ var foreign = map[string][]string{
 	"column there": {"count", "Request duration", "Time to 1st bytes", "concurr", "bytes", "req's", "errs"},
 }
 
-// Every flag, statement and option of the other tools has a row, and what the row says it is here works: a command or a
-// flag in the second column is tried in a dry run.
+// Every flag, statement and option of the other tools has a row, and its replacement works: a
+// command or a flag in the second column is tried in a dry run.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
@@ -75,7 +75,7 @@ func TestMoving(t *testing.T) {
 	same(t, "options", heads["option there"], options)
 }
 
-// dryRun is a documented command, or a flag with a benchmark that has it, as a dry run.
+// dryRun returns a documented command, or a benchmark with a documented flag, as a dry run.
 func dryRun(help map[string]string, text string) []string {
 	args := strings.Fields(text)
 	if args[0] == "warp" {
@@ -85,7 +85,7 @@ func dryRun(help map[string]string, text string) []string {
 	if name := flagMention.FindStringSubmatch(args[0])[1]; !slices.Contains(flagsOf(help["get"]), name) {
 		command = "put"
 	}
-	switch { // one key is refused without the other
+	switch { // one key is rejected without the other
 	case strings.Contains(args[0], "access-key"):
 		args = append(args, "--secret-key=x")
 	case strings.Contains(args[0], "secret-key"):

@@ -37,7 +37,7 @@ func buildAndRun(m *testing.M) int {
 	return stores.Run(m)
 }
 
-// workplace is a folder with warp in it, as after make build.
+// workplace returns a directory with warp in it, as after make build.
 func workplace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,16 +54,16 @@ func workplace(t *testing.T) string {
 	return dir
 }
 
-// A result is what became of a command.
+// A result is the result of a command.
 type result struct {
 	code             int
 	out, errout, all string
 }
 
-// limit is far above what any documented command takes.
+// limit is much longer than any documented command needs.
 const limit = 2 * time.Minute
 
-// run runs a command without the developer's own settings for some store.
+// run runs a command without the developer's own settings for a store.
 func run(t *testing.T, dir string, env []string, name string, args ...string) result {
 	t.Helper()
 	r, err := start(t, dir, env, name, args...).wait()
@@ -88,7 +88,7 @@ func start(t *testing.T, dir string, env []string, name string, args ...string) 
 	r.cmd.WaitDelay = 5 * time.Second
 	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TZ=UTC", "XDG_RUNTIME_DIR=" + runtimeFolder(t)}, env...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errout
-	if name == "sh" { // what a person sees
+	if name == "sh" { // as shown to a user
 		r.cmd.Stdout, r.cmd.Stderr = &r.both, &r.both
 	}
 	if err := r.cmd.Start(); err != nil {
@@ -98,8 +98,8 @@ func start(t *testing.T, dir string, env []string, name string, args ...string) 
 	return r
 }
 
-// runtimeFolder is one in which warp mark finds no runs of other tests. Its path is
-// short, because the path of a socket must be.
+// runtimeFolder returns a directory in which warp mark finds no runs of other tests. Its path is
+// short, because paths of sockets have to be.
 func runtimeFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rt")
@@ -125,7 +125,7 @@ func warp(t *testing.T, dir string, args ...string) result {
 	return run(t, dir, nil, binary, args...)
 }
 
-// mustWarp runs warp, which must exit with code.
+// mustWarp runs warp and checks its exit code.
 func mustWarp(t *testing.T, code int, dir string, args ...string) result {
 	t.Helper()
 	r := warp(t, dir, args...)

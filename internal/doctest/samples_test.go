@@ -16,7 +16,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// samples are the files in samples, with what makes each of them quick, and the store that can do it.
+// samples are the files in samples, with the options that make each quick, and a store that
+// supports it.
 func samples() map[string]struct{ store, args string } {
 	return map[string]struct{ store, args string }{
 		"get":           {teststore.Embedded, "--objects=20 --obj.size=4KiB"},
@@ -43,7 +44,7 @@ func samples() map[string]struct{ store, args string } {
 
 const schemaFile = "docs/warp-run.schema.json"
 
-// TestSamples runs each file in samples, and holds it against the schema that it names.
+// TestSamples runs each file in samples, and validates it against its schema.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(root, "samples", "*.yml"))
@@ -85,8 +86,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestDocumentedRunFiles has warp read the files of warp run that pages show
-// without running them.
+// TestDocumentedRunFiles makes warp read the files for warp run that pages show without running
+// them.
 func TestDocumentedRunFiles(t *testing.T) {
 	t.Parallel()
 	form, dir, found := compiledSchema(t), workplace(t), 0
@@ -113,7 +114,7 @@ func TestDocumentedRunFiles(t *testing.T) {
 	}
 }
 
-// variables are the variables of the arguments that the file requires.
+// variables returns the variables for the arguments that the file requires.
 func variables(args string) []string {
 	if strings.HasPrefix(args, "--var ") {
 		return strings.Fields(args)
@@ -124,7 +125,7 @@ func variables(args string) []string {
 func runSample(t *testing.T, dir, path, store string, args []string) {
 	t.Helper()
 	report := regexp.MustCompile(`(?m)^(Operation: |Mixed operations)`)
-	if strings.HasSuffix(path, "script.yml") { // its statements say how long they take
+	if strings.HasSuffix(path, "script.yml") { // its statements contain the durations
 		args, report = append([]string{"run", path, "--no-color"}, args...), regexp.MustCompile(`(?m)^  FINAL `)
 	} else {
 		args = append([]string{"run", path, "--duration=200ms", "--concurrent=2", "--no-color"}, args...)
@@ -145,7 +146,7 @@ func runSample(t *testing.T, dir, path, store string, args []string) {
 	}
 }
 
-// benchmarks are the commands under that title.
+// benchmarks returns the commands under that title.
 func benchmarks(t *testing.T) (names []string) {
 	_, list, _ := strings.Cut(mustWarp(t, 0, workplace(t), "--help").out, "\nBenchmarks\n")
 	list, _, _ = strings.Cut(list, "\n\n")
@@ -164,7 +165,7 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// values are the values of a YAML document, as in JSON.
+// values returns the values of a YAML document, as in JSON.
 func values(t *testing.T, text string) any {
 	t.Helper()
 	var fromYAML any
@@ -182,7 +183,7 @@ func values(t *testing.T, text string) any {
 	return v
 }
 
-// TestSchema tries what the schema takes and refuses besides the samples.
+// TestSchema checks what the schema accepts and rejects besides the samples.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	form := compiledSchema(t)

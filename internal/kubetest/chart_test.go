@@ -18,7 +18,7 @@ func helm(t *testing.T, args ...string) (string, error) {
 	return helmAt(t, "/dev/null", args...)
 }
 
-// helmAt runs Helm with a file that says where the cluster is.
+// helmAt runs Helm with a kubeconfig file.
 func helmAt(t *testing.T, config string, args ...string) (string, error) {
 	t.Helper()
 	binary, err := teststore.Ensure(t.Context(), teststore.Helm)
@@ -31,7 +31,7 @@ func helmAt(t *testing.T, config string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// values are the value sets that are tested, by name.
+// values are the tested sets of values, by name.
 func values(t *testing.T) map[string][]string {
 	t.Helper()
 	sets := map[string][]string{"default": nil}
@@ -54,7 +54,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// What is wrong is refused before anything is installed.
+// Invalid values are rejected before anything is installed.
 func TestWrongValues(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{
@@ -83,7 +83,8 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// TestForeignValues: each value of MinIO's chart is refused by name, with the one to use here, and all of them in one error.
+// TestForeignValues checks that each value of MinIO's chart is rejected with its name and the value
+// to use instead, all in one error.
 func TestForeignValues(t *testing.T) {
 	t.Parallel()
 	foreign := map[string]string{

@@ -10,7 +10,7 @@ import (
 
 var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
 
-// The YAML of the page is what it says: Kubernetes takes the objects, and the chart the values.
+// The YAML in the page is valid: Kubernetes accepts the objects, and the chart the values.
 func TestDocumentedYAML(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kubernetes.md")

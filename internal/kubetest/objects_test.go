@@ -26,7 +26,7 @@ const (
 `
 )
 
-// rendered is what helm template prints for a value set.
+// rendered returns the output of helm template for a set of values.
 func rendered(t *testing.T, set ...string) string {
 	t.Helper()
 	out, err := helm(t, append([]string{"template", "warp", chart}, set...)...)
@@ -50,12 +50,13 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// kinds are those that the chart makes.
+// kinds are the kinds of objects in the chart.
 var kinds = map[string]bool{
 	"ConfigMap": true, "Job": true, "NetworkPolicy": true, "PersistentVolumeClaim": true, "Secret": true, "Service": true, "StatefulSet": true,
 }
 
-// schemas makes a JSON schema of each kind from Kubernetes' own description of its API, and returns their folder.
+// schemas creates a JSON schema for each kind from Kubernetes' own description of its API, and
+// returns their directory.
 func schemas(t *testing.T) string {
 	t.Helper()
 	source, err := teststore.KubernetesSource(t.Context())
@@ -83,7 +84,7 @@ func schemas(t *testing.T) string {
 		}
 		name := of.Names[0]
 		group, _, _ := strings.Cut(name.Group, ".")
-		// The core group has no name, and no place in the file's.
+		// The core group has no name and is not in the file name.
 		file := strings.ToLower(strings.ReplaceAll(name.Kind+"-"+group+"-"+name.Version, "--", "-"))
 		schema, err := json.Marshal(strict(def, api.Definitions))
 		if err != nil {
@@ -104,7 +105,7 @@ func remarshal(from, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// strict puts what is referred to in its place, and lets no property in that is not described.
+// strict inlines references, and forbids properties that are not described.
 func strict(v any, defs map[string]map[string]any) any {
 	switch v := v.(type) {
 	case []any:
@@ -133,7 +134,7 @@ func strict(v any, defs map[string]map[string]any) any {
 	return v
 }
 
-// unavailable skips the test where a program cannot be had; in CI that is a failure.
+// unavailable skips the test if a program is not available, and fails in CI.
 func unavailable(t *testing.T, err error) {
 	t.Helper()
 	if teststore.MaySkip(err) {
@@ -142,7 +143,7 @@ func unavailable(t *testing.T, err error) {
 	t.Fatal(err)
 }
 
-// Every object has the properties that Kubernetes knows, in the types that it wants.
+// Every object has only properties that Kubernetes knows, with the right types.
 func TestKubeconform(t *testing.T) {
 	t.Parallel()
 	binary, err := teststore.Ensure(t.Context(), teststore.Kubeconform)
@@ -162,7 +163,7 @@ func TestKubeconform(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
-		// What is wrong is seen.
+		// Mistakes are detected.
 		for _, to := range []string{"backoffLimits: 0", `backoffLimit: "none"`} {
 			if out, err := conform(strings.Replace(objects, "backoffLimit: 0", to, 1)); err == nil {
 				t.Errorf("%s: %s is valid\n%s", name, to, out)
@@ -171,7 +172,8 @@ func TestKubeconform(t *testing.T) {
 	}
 }
 
-// strictKubernetes is one with a namespace "load" in which every pod that is not confined is warned of.
+// strictKubernetes starts a Kubernetes with a namespace "load" that warns about every unrestricted
+// pod.
 func strictKubernetes(t *testing.T) *teststore.Kubernetes {
 	t.Helper()
 	k := teststore.StartKubernetes(t)
@@ -182,7 +184,7 @@ func strictKubernetes(t *testing.T) *teststore.Kubernetes {
 	return k
 }
 
-// A real API server would take every object, and has nothing to warn of where pods must be confined.
+// A real API server accepts every object, without warnings in a namespace for restricted pods.
 func TestServerSideDryRun(t *testing.T) {
 	t.Parallel()
 	k := strictKubernetes(t)
@@ -194,7 +196,7 @@ func TestServerSideDryRun(t *testing.T) {
 			}
 		}
 	}
-	// What is wrong is refused, and what is unsafe is warned of.
+	// Invalid objects are rejected, and unsafe ones cause warnings.
 	objects := rendered(t)
 	for from, to := range map[string]string{
 		"backoffLimit: 0": "backoffLimits: 0", "serviceName: warp-client": "serviceName: {}", "clusterIP: None": "clusterIP: nowhere",
@@ -214,7 +216,7 @@ func TestServerSideDryRun(t *testing.T) {
 	}
 }
 
-// split is one text per object, with no anchors across them.
+// split returns one text per object, with anchors resolved.
 func split(t *testing.T, objects string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -233,7 +235,7 @@ func split(t *testing.T, objects string) []map[string]any {
 	}
 }
 
-// apply is a server-side apply that changes nothing.
+// apply is a server-side apply as a dry run.
 func apply(t *testing.T, k *teststore.Kubernetes, object map[string]any) (warnings []string, err error) {
 	t.Helper()
 	var o struct {

@@ -16,12 +16,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
 	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
 
-// An object is what the tests look at of a rendered one.
+// An object contains the parts of a rendered object that the tests read.
 type object struct {
 	Kind       string
 	Metadata   struct{ Name string }
@@ -72,7 +72,7 @@ type container struct {
 	} `yaml:"volumeMounts"`
 }
 
-// values are the values of a ConfigMap or a Secret in plain text.
+// values returns the values of a ConfigMap or a Secret in plain text.
 func (o object) values(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -92,7 +92,7 @@ func (o object) values(t *testing.T) map[string]string {
 	return all
 }
 
-// objects are the objects in a text, by kind and by kind/name.
+// objects returns the objects in a text, by kind and by kind/name.
 func objects(t *testing.T, text string) map[string]object {
 	t.Helper()
 	all := map[string]object{}
@@ -130,7 +130,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// Names of any length are made to fit what Kubernetes makes of them.
+// Names of any length are shortened to leave room for what Kubernetes appends.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	out, err := helm(t, "template", "a.release-with-the-longest-name-that-helm-would-take", chart, "--set", "run=twenty-letters-and-no")
@@ -149,15 +149,15 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A cluster is as much of one as the commands of a release need: it runs them as local processes, with the environment and
-// the files that their pods would have.
+// A cluster simulates a cluster for the commands of a release: it runs them as local processes,
+// with the environment and the files that their pods would have.
 type cluster struct {
 	t       *testing.T
 	objects map[string]object
 	binary  string
 }
 
-// install renders the chart with values. More objects, in YAML, are what was there before.
+// install renders the chart with values. more contains existing objects, in YAML.
 func install(t *testing.T, there string, set ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, objects: objects(t, rendered(t, set...)+"\n---\n"+there), binary: filepath.Join(t.TempDir(), "warp")}
@@ -167,7 +167,7 @@ func install(t *testing.T, there string, set ...string) *cluster {
 	return c
 }
 
-// command is the one of a pod.
+// command returns the command of a pod.
 func (c *cluster) command(p pod) *exec.Cmd {
 	c.t.Helper()
 	one := p.Containers[0]
@@ -195,7 +195,7 @@ func (c *cluster) command(p pod) *exec.Cmd {
 	return cmd
 }
 
-// mount makes a folder of each volume, by where it is seen.
+// mount creates a directory for each volume, by mount path.
 func (c *cluster) mount(p pod) map[string]string {
 	c.t.Helper()
 	sources := map[string]string{}
@@ -232,7 +232,8 @@ func (c *cluster) mount(p pod) map[string]string {
 	return folders
 }
 
-// clients starts the StatefulSet a little later than now, and returns the addresses and what pods call them all.
+// clients starts the StatefulSet after a delay, and returns the addresses and the host list of the
+// pods.
 func (c *cluster) clients() (addrs []string, names string) {
 	c.t.Helper()
 	set := c.objects["StatefulSet"]
@@ -243,7 +244,7 @@ func (c *cluster) clients() (addrs []string, names string) {
 		for i := range cmd.Args {
 			cmd.Args[i] = strings.Replace(cmd.Args[i], "0.0.0.0:7761", addr, 1)
 		}
-		// The coordinator is there first, as it may be in a cluster.
+		// The coordinator starts first, as may happen in a cluster.
 		started := make(chan error, 1)
 		later := time.AfterFunc(time.Second, func() { started <- cmd.Start() })
 		c.t.Cleanup(func() {
@@ -261,7 +262,7 @@ func (c *cluster) clients() (addrs []string, names string) {
 	return addrs, fmt.Sprintf("%s-{0...%d}.%s:7761", set.Metadata.Name, len(addrs)-1, set.Spec.ServiceName)
 }
 
-// run starts the clients and the Job, and returns how that ended, what it printed, and its folder.
+// run starts the clients and the Job, and returns how the Job ended, its output, and its directory.
 func (c *cluster) run() (code int, out, folder string) {
 	c.t.Helper()
 	cmd := c.command(c.objects["Job"].Spec.Template.Spec)
@@ -280,7 +281,7 @@ func (c *cluster) run() (code int, out, folder string) {
 	return cmd.ProcessState.ExitCode(), printed.String(), cmd.Dir
 }
 
-// logs counts the op logs in a folder.
+// logs counts the op logs in a directory.
 func logs(folder string) int {
 	all, _ := filepath.Glob(folder + "/warp-remote-*.csv.zst")
 	return len(all)
@@ -289,10 +290,10 @@ func logs(folder string) int {
 // few makes a run short.
 const few = `args=["--obj.size=4KiB","--objects=50","--duration=500ms","--concurrent=2"]`
 
-// two clients, which are not there at once.
+// two sets two clients, which do not start at once.
 const two = "clients.replicas=2,clients.wait=1m,store.accessKey=key,store.secretKey=secretsecret,"
 
-// The commands of a release run here as they would in a cluster, but for the addresses.
+// The commands of a release run here as in a cluster, except for the addresses.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
@@ -302,7 +303,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The Job fails with warp's exit code where requests do.
+// The Job fails with warp's exit code if requests fail.
 func TestExitCode(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
@@ -313,8 +314,8 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// A file of warp run is run with the chart's clients. It counts more than the chart's values of the store, which count
-// where it says nothing, and less than args.
+// A file for warp run is run with the chart's clients. It overrides the chart's values of the
+// store, which apply if it sets nothing, and args override it.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
@@ -348,7 +349,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A store with a certificate of private authorities is trusted by those in a ConfigMap or a Secret.
+// A ConfigMap or a Secret can contain the authorities of a store's private certificate.
 func TestPrivateCertificate(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})

@@ -8,8 +8,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// A release in a cluster: each upgrade is another run, the token stays, and so does the claim when the release goes. There is
-// nothing behind the API server that would start a pod.
+// In a cluster, each upgrade of a release is another run. The token stays, and so does the claim
+// when the release is uninstalled. No pod starts, because there is only the API server.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	k := teststore.StartKubernetes(t)
@@ -56,7 +56,7 @@ func TestRelease(t *testing.T) {
 	if again := token(); again != first {
 		t.Errorf("the token was %s and is %s", first, again)
 	}
-	// A name is for one run.
+	// A name is used for only one run.
 	named := append(values, "--set=run=nightly", "upgrade", "warp", chart)
 	helm(named...)
 	if out, err := helmAt(t, config, append(named, "--namespace=load", "--set=benchmark=put")...); err == nil || !strings.Contains(out, "run nightly has been there already") {
@@ -66,7 +66,7 @@ func TestRelease(t *testing.T) {
 	if there(jobs+"warp-nightly") || !there(claim) {
 		t.Error("the release did not go, or the claim did")
 	}
-	// It may come again, to its claim.
+	// It may be installed again, with its claim.
 	helm(append(values, "install", "warp", chart)...)
 	if token() == first {
 		t.Error("two releases have one token")

@@ -17,8 +17,8 @@ import (
 	"warp/internal/teststore"
 )
 
-// The log of all clients goes into a bucket of another store, over TLS with a private certificate, and by keys of its own.
-// Where that fails the Job does, and the log is in the claim.
+// The log of all clients is uploaded to a bucket of another store, over TLS with a private
+// certificate, and with separate keys. If that fails, the Job fails, and the log is in the claim.
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
@@ -79,7 +79,7 @@ func trusting(t *testing.T, caFile string) *http.Transport {
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 }
 
-// list is what the bucket holds, with sizes.
+// list returns the objects in the bucket, with sizes.
 func list(ctx context.Context, client *minio.Client) map[string]int64 {
 	all := map[string]int64{}
 	for o := range client.ListObjectsIter(ctx, "results", minio.ListObjectsOptions{Recursive: true}) {

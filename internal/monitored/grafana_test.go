@@ -15,7 +15,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// A dashboard is what the tests read of one; Grafana knows more.
+// A dashboard contains the parts of a dashboard that the tests read.
 type dashboard struct {
 	ID            any
 	UID, Title    string
@@ -48,7 +48,7 @@ type target struct {
 
 type variable struct {
 	Name, Type string
-	Query      any // of text, or an object that has one
+	Query      any // a string, or an object that contains one
 	AllValue   string
 	Multi      bool
 	IncludeAll bool
@@ -78,7 +78,7 @@ func readDashboard(t *testing.T, name string) (d dashboard) {
 // mentioned finds the variables in a text: $name, ${name} and ${name:format}.
 var mentioned = regexp.MustCompile(`\$(?:\{(\w+)(?::\w+)?\}|(\w+))`)
 
-// The rules by which Grafana takes a dashboard, and by which it looks as it is meant to.
+// Dashboards follow Grafana's rules, and look as intended.
 func TestDashboardsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../grafana/*.json")
@@ -100,7 +100,7 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 	}
 }
 
-// checkVariables returns the type of the data source that the first one chooses.
+// checkVariables returns the type of the data source that the first variable selects.
 func checkVariables(t *testing.T, d *dashboard) (kind string) {
 	t.Helper()
 	known := []string{"__rate_interval", "__range", "__all"}
@@ -136,7 +136,7 @@ func checkVariables(t *testing.T, d *dashboard) (kind string) {
 	return kind
 }
 
-// checkPlaces wants panels within the 24 columns, and none above another.
+// checkPlaces checks that panels are within the 24 columns and do not overlap.
 func checkPlaces(t *testing.T, d *dashboard) {
 	t.Helper()
 	taken := make(map[[2]int]string)
@@ -186,7 +186,7 @@ func checkPanel(t *testing.T, d *dashboard, p *panel, kind string) {
 	}
 }
 
-// filled puts in values as Grafana does, with everything chosen.
+// filled replaces variables as Grafana does, with everything selected.
 func filled(query string, values map[string]string) string {
 	return mentioned.ReplaceAllStringFunc(query, func(m string) string {
 		parts := mentioned.FindStringSubmatch(m)
@@ -199,14 +199,14 @@ func filled(query string, values map[string]string) string {
 
 var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
-// Every query of the dashboard finds something after a run in which everything happened.
+// Every query of the dashboard returns something after a run in which everything happened.
 func TestPrometheusDashboard(t *testing.T) {
 	t.Parallel()
 	addr := teststore.FreeAddress(t)
 	p := scraping(t, addr, teststore.FreeAddress(t))
 	b := newBed(t, teststore.MinIO, someFail)
 	r := start(t, b.line("mixed", "--objects=20", "--forever", "--rps-limit=300", "--metrics="+addr)...)
-	// Rates need some fetches, before and after there was something of each kind.
+	// Rates need several scrapes, before and after the first events of each kind.
 	r.await("fetches", func() bool {
 		all := promQL(t, p, "query", url.Values{"query": {`min(count_over_time(warp_request_duration_seconds_count{op=~"GET|PUT|DELETE|STAT"}[1h])) and count(warp_request_errors_total) > 2`}})
 		return len(all) == 1 && all[0].value() >= 8
@@ -240,7 +240,7 @@ func TestPrometheusDashboard(t *testing.T) {
 			t.Errorf("the documentation: nothing is found by\n%s", query)
 		}
 	}
-	// A choice is heeded.
+	// A selection has an effect.
 	values["op"] = "NOSUCH"
 	for _, panel := range d.Panels {
 		for _, q := range panel.Targets {
@@ -267,7 +267,7 @@ func (q *target) span(r *run, query string) url.Values {
 	return url.Values{"query": {query}, "step": {"0.25"}, "start": {fmt.Sprintf("%d", r.began.Unix())}, "end": {fmt.Sprintf("%d", r.ended.Unix()+1)}}
 }
 
-// hasValue looks for one that is a number.
+// hasValue reports whether any value is a number.
 func hasValue(all []sample) bool {
 	for _, s := range all {
 		if text, ok := s.Value[1].(string); ok && text != "NaN" {
@@ -300,11 +300,11 @@ func TestInfluxDashboard(t *testing.T) {
 	r.want(130)
 	d := readDashboard(t, "warp-influxdb.json")
 	values := map[string]string{"bucket": i.Bucket, "op": ".*", "host": ".*", "client": ".*"}
-	// What Grafana puts before each query.
+	// The definitions that Grafana puts before each query.
 	period := fmt.Sprintf("option v = {timeRangeStart: %s, timeRangeStop: %s, windowPeriod: 1s}\n",
 		r.began.UTC().Format(time.RFC3339Nano), r.ended.UTC().Add(time.Second).Format(time.RFC3339Nano))
 	ask := func(query string) (rows []map[string]string) {
-		// Imports come before everything else.
+		// Imports have to come first.
 		imports := ""
 		if strings.HasPrefix(query, "import") {
 			imports, query, _ = strings.Cut(query, "\n")

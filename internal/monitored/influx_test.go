@@ -14,20 +14,20 @@ import (
 	"warp/internal/teststore"
 )
 
-// influxURL is the value of --influxdb for a server at addr.
+// influxURL returns the value of --influxdb for a server at addr.
 func influxURL(i *teststore.Receiver, addr, token string) string {
 	u := url.URL{Scheme: "http", Host: addr, Path: "/" + i.Bucket + "/" + i.Org, RawQuery: "site=a+b", User: url.User(token)}
 	return u.String()
 }
 
-// A point is what InfluxDB holds at one time of one series.
+// A point is a point of one series in InfluxDB.
 type point struct {
 	at     int64
 	tags   map[string]string
 	fields map[string]float64
 }
 
-// points asks InfluxDB for all points of a client, by series and in order of time.
+// points returns all points of a client in InfluxDB, by series and in order of time.
 func points(t *testing.T, i *teststore.Receiver, measurement, client string) map[series][]point {
 	t.Helper()
 	text, err := i.Flux(t.Context(), fmt.Sprintf(`from(bucket: %q)
@@ -63,7 +63,7 @@ func points(t *testing.T, i *teststore.Receiver, measurement, client string) map
 	return all
 }
 
-// tables reads the CSV of an answer: some tables, each with a header of its own.
+// tables parses an answer in CSV: several tables with separate headers.
 func tables(t *testing.T, text string) (rows []map[string]string) {
 	t.Helper()
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
@@ -82,7 +82,7 @@ func tables(t *testing.T, text string) (rows []map[string]string) {
 	return rows
 }
 
-// totals are the fields that every point has, from the log.
+// totals returns the fields of every point, computed from the log.
 func (f *figures) totals() map[string]float64 {
 	return map[string]float64{
 		"requests": float64(f.requests), "errors": float64(f.errors), "objects": float64(f.objects), "bytes_total": float64(f.bytes),
@@ -90,7 +90,7 @@ func (f *figures) totals() map[string]float64 {
 	}
 }
 
-// summary are the fields of a point at the end of a run.
+// summary returns the fields of the point at the end of a run.
 func (f *figures) summary() map[string]float64 {
 	all := f.totals()
 	for name, times := range map[string][]float64{"request": f.times, "request_ttfb": f.firstBytes} {
@@ -118,7 +118,7 @@ func checkFields(t *testing.T, what string, got point, want map[string]float64) 
 	}
 }
 
-// agree holds what InfluxDB has in the end against the log.
+// agree compares the final content of InfluxDB with the log.
 func agree(t *testing.T, r *run, i *teststore.Receiver) {
 	t.Helper()
 	all, summarized := figuresOf(r.rows()), figuresOf(r.summarized())
@@ -158,7 +158,7 @@ func agree(t *testing.T, r *run, i *teststore.Receiver) {
 	}
 }
 
-// growing wants totals that never go back.
+// growing checks that totals never decrease.
 func growing(t *testing.T, all map[series][]point) {
 	t.Helper()
 	for s, list := range all {
@@ -189,7 +189,7 @@ func TestInfluxAgreesWithTheLog(t *testing.T) {
 			all := points(t, i, "warp", r.client())
 			growing(t, all)
 			for s, list := range all {
-				// One a second, and one at the end.
+				// One per second, and one at the end.
 				for k := 1; k < len(list)-1; k++ {
 					if gap := time.Duration(list[k].at - list[k-1].at); gap < 850*time.Millisecond {
 						t.Errorf("%v: two points within %v", s, gap)
@@ -200,7 +200,7 @@ func TestInfluxAgreesWithTheLog(t *testing.T) {
 	}
 }
 
-// The statements of a script are sent together, by operation.
+// The statements of a script are combined by operation.
 func TestInfluxAgreesWithTheLogOfAScript(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
@@ -235,7 +235,8 @@ func TestInfluxEveryRequestAgreesWithTheLog(t *testing.T) {
 			continue
 		}
 		for k, p := range list {
-			// At the end of its request, or right after its neighbour's where two end at once or one was noted late.
+			// At the end of its request, or right after the previous point if two end at once or
+			// one was recorded late.
 			if p.fields["requests"] != float64(k+1) || p.at < f.ends[k] || p.at > f.ends[len(f.ends)-1]+int64(len(list)) {
 				t.Fatalf("%v: point %d of %d is at %d with %v requests; its request ended at %d", s, k+1, len(list), p.at, p.fields["requests"], f.ends[k])
 			}
@@ -243,10 +244,11 @@ func TestInfluxEveryRequestAgreesWithTheLog(t *testing.T) {
 	}
 }
 
-// isWrite fits points on their way. The check before a run asks with an empty line.
+// isWrite matches requests with points. The check before a run sends an empty line.
 func isWrite(r *http.Request) bool { return r.URL.Path == "/api/v2/write" }
 
-// An InfluxDB that takes nothing until the load is over: would the load wait for it, neither would ever end.
+// InfluxDB accepts nothing until the load is over. If the load waited for it, neither would ever
+// end.
 func TestInfluxThatIsSlow(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
@@ -271,7 +273,7 @@ func TestInfluxThatIsSlow(t *testing.T) {
 	}
 }
 
-// Points that it has not taken are lost; the totals are not, since the next points have them.
+// Points that InfluxDB has not accepted are lost, but the next points contain the totals.
 func TestInfluxThatComesBack(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
@@ -285,7 +287,7 @@ func TestInfluxThatComesBack(t *testing.T) {
 	half.open()
 	r.want(0)
 	r.warns("InfluxDB at", "the run goes on")
-	// The check before the run is none of them.
+	// The check before the run is not one of them.
 	r.reports("points did not reach InfluxDB", "injected by the test")
 	if n := ill.Hits(); n != 3 {
 		t.Errorf("%d writes failed", n)
@@ -293,7 +295,7 @@ func TestInfluxThatComesBack(t *testing.T) {
 	agree(t, r, i)
 }
 
-// Without a log, for days maybe.
+// Without a log, perhaps for days.
 func TestInfluxUnderStress(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
@@ -307,7 +309,7 @@ func TestInfluxUnderStress(t *testing.T) {
 			t.Errorf("no %s", measurement)
 			continue
 		}
-		// Some of the uploads may have warmed the workers up.
+		// Some of the uploads may belong to the warm-up.
 		n := list[len(list)-1].fields
 		if n["requests"] != n["objects"] || n["requests"] > 300 || n["requests"] == 0 || measurement == "warp" && n["requests"] != 300 {
 			t.Errorf("%s of 300 uploads: %v", measurement, list)
@@ -315,7 +317,7 @@ func TestInfluxUnderStress(t *testing.T) {
 	}
 }
 
-// One that takes nothing for ever costs points, and some seconds at the end.
+// A server that never accepts anything costs points, and some seconds at the end.
 func TestInfluxThatHangs(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
@@ -329,7 +331,7 @@ func TestInfluxThatHangs(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 	last := time.Unix(0, slices.Max(figuresOf(rows)[series{"PUT", ""}].ends))
-	// A write is given up after 10 s; the queue of writes must not be given as long for each.
+	// A write times out after 10 s. The queue must not take that long for each write.
 	if took := r.ended.Sub(last); took > 45*time.Second {
 		t.Errorf("ended %v after the last request", took)
 	}
@@ -370,7 +372,7 @@ func TestInfluxThatIsDead(t *testing.T) {
 	}
 }
 
-// What cannot work is refused before the first request.
+// A configuration that cannot work is rejected before the first request.
 func TestInfluxThatRefuses(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})

@@ -27,7 +27,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// actAsWarp makes the test binary be warp.
+// actAsWarp makes the test binary run as warp.
 const actAsWarp = "WARP_MONITORED_ACT_AS_WARP"
 
 var stores teststore.Pool
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(stores.Run(m))
 }
 
-// patience is for what comes for certain, on a machine however slow.
+// patience is the limit for events that are certain to happen, even on a slow machine.
 const patience = 2 * time.Minute
 
 // await polls until ok, while the run runs.
@@ -60,7 +60,7 @@ func (r *run) await(what string, ok func() bool) {
 	}
 }
 
-// A run is a warp that runs, with a log of its own.
+// A run is a running warp with its log.
 type run struct {
 	t            *testing.T
 	line         string
@@ -72,7 +72,7 @@ type run struct {
 	out, err teststore.Output
 }
 
-// start runs a benchmark with nothing of this machine's environment, in a folder of its own.
+// start runs a benchmark with an empty environment, in a separate directory.
 func start(t *testing.T, args ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func (r *run) String() string {
 	return fmt.Sprintf("warp %s\n--- stdout\n%s--- stderr\n%s", r.line, r.stdout(), r.stderr())
 }
 
-// want ends the test where the run does not end, or ends otherwise.
+// want fails the test if the run does not end, or ends with another exit code.
 func (r *run) want(code int) *run {
 	r.t.Helper()
 	select {
@@ -122,19 +122,19 @@ func (r *run) want(code int) *run {
 	return r
 }
 
-// warns wants a line of standard error with all of the words.
+// warns checks that standard error has a line with all of the words.
 func (r *run) warns(words ...string) {
 	r.t.Helper()
 	r.says(r.stderr(), "warp: warning: ", words)
 }
 
-// reports wants a warning of the report with all of the words.
+// reports checks that the report has a warning with all of the words.
 func (r *run) reports(words ...string) {
 	r.t.Helper()
 	r.says(r.stdout(), "Warning: ", words)
 }
 
-// fails wants exactly one line of error, with all of the words.
+// fails checks that there is exactly one error line, with all of the words.
 func (r *run) fails(words ...string) {
 	r.t.Helper()
 	if n := strings.Count(r.stderr(), "warp: error: "); n != 1 {
@@ -157,7 +157,7 @@ func (r *run) says(text, prefix string, words []string) {
 	r.t.Errorf("no %q with %q: %s", prefix, words, r)
 }
 
-// nothingLost wants the report to say nothing of figures that did not arrive.
+// nothingLost checks that the report mentions no lost figures.
 func (r *run) nothingLost() {
 	r.t.Helper()
 	for _, text := range []string{r.stdout(), r.stderr()} {
@@ -167,7 +167,7 @@ func (r *run) nothingLost() {
 	}
 }
 
-// silentAbout wants a secret in nothing that the run leaves: output, report, log.
+// silentAbout checks that a secret is in nothing that the run leaves: output, report, log.
 func (r *run) silentAbout(secret string) {
 	r.t.Helper()
 	all := map[string]string{"standard output": r.stdout(), "standard error": r.stderr()}
@@ -215,8 +215,8 @@ func (r *run) rows() []oplog.Record {
 	}
 }
 
-// summarized are the rows that the summary of the run is about: those that
-// belong to its window, or all of an operation with fewer than 10 good ones there.
+// summarized returns the rows that the summary of the run is about: those that belong to its
+// window, or all of an operation with fewer than 10 successful ones there.
 func (r *run) summarized() (chosen []oplog.Record) {
 	r.t.Helper()
 	rows := r.rows()
@@ -246,7 +246,7 @@ func (r *run) summarized() (chosen []oplog.Record) {
 	return chosen
 }
 
-// client is the id of the run's client.
+// client returns the id of the run's client.
 func (r *run) client() string {
 	r.t.Helper()
 	rows := r.rows()
@@ -266,14 +266,15 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A series is one operation at one endpoint; without an endpoint at all of them.
+// A series is one operation at one endpoint, or at all of them without an endpoint.
 type series struct{ op, endpoint string }
 
-// figures are what the log says of a series, reckoned here from the documentation and not by warp's own code.
+// figures are the figures of a series in the log, computed from the documentation and not by warp's
+// own code.
 type figures struct {
 	requests, errors, objects, bytes int64
 	times, firstBytes                []float64         // s, of requests that succeeded
-	phases                           map[int][]float64 // s, failed requests included
+	phases                           map[int][]float64 // s, including failed requests
 	codes                            map[string]int64
 	ends                             []int64
 }
@@ -305,7 +306,7 @@ func (f *figures) add(r *oplog.Record) {
 	}
 }
 
-// figuresOf sorts the rows of a log into series.
+// figuresOf groups the rows of a log by series.
 func figuresOf(rows []oplog.Record) map[series]*figures {
 	all := make(map[series]*figures)
 	for i := range rows {
@@ -326,7 +327,7 @@ func sum(of []float64) (s float64) {
 	return s
 }
 
-// same compares sums that were made in another order or with other roundings.
+// same compares sums that may differ by rounding.
 func same(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-6*max(math.Abs(a), math.Abs(b), 1e-3)
 }
@@ -350,7 +351,7 @@ func newBed(t *testing.T, name string, faults func() []*teststore.Fault) *bed {
 	return b
 }
 
-// someFail has one in ten downloads and uploads fail.
+// someFail makes one in ten downloads and uploads fail.
 func someFail() []*teststore.Fault {
 	on := func(method string) func(*http.Request) bool {
 		return func(r *http.Request) bool { return r.Method == method && isObject(r.URL.Path) }
@@ -361,7 +362,7 @@ func someFail() []*teststore.Fault {
 	}
 }
 
-// line is a command line that works in the bed.
+// line returns a command line for the bed.
 func (b *bed) line(op string, more ...string) []string {
 	args := []string{op, "--host=" + b.hosts[0].Endpoint + "," + b.hosts[1].Endpoint, "--access-key=" + b.store.AccessKey,
 		"--secret-key=" + b.store.SecretKey, "--region=" + b.store.Region, "--bucket=monitored", "--host-select=roundrobin",
@@ -369,7 +370,7 @@ func (b *bed) line(op string, more ...string) []string {
 	return append(args, more...)
 }
 
-// uploads is how many objects were uploaded so far.
+// uploads returns the number of uploads so far.
 func (b *bed) uploads() (n int) {
 	for _, h := range b.hosts {
 		n += len(h.Requests(func(s *teststore.Seen) bool { return s.Method == http.MethodPut && s.Status == 200 && isObject(s.Path) }))
@@ -377,13 +378,13 @@ func (b *bed) uploads() (n int) {
 	return n
 }
 
-// isObject tells objects of a run from buckets and from what a run writes for itself.
+// isObject reports whether a request is about an object of a run, rather than a bucket or a marker.
 func isObject(path string) bool {
 	_, key, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return strings.HasSuffix(key, ".rnd")
 }
 
-// A gate is a server before a receiver: what comes is held back while it is shut.
+// A gate is a server in front of a receiver. It delays requests while it is shut.
 type gate struct {
 	Addr string
 	shut chan struct{} // closed when it opens
@@ -393,7 +394,7 @@ type gate struct {
 	held int
 }
 
-// newGate stands before a server at addr; only what holds fits is held back.
+// newGate returns a gate in front of a server at addr. It delays only requests that match holds.
 func newGate(t *testing.T, addr string, holds func(*http.Request) bool) *gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -416,9 +417,9 @@ func newGate(t *testing.T, addr string, holds func(*http.Request) bool) *gate {
 	return g
 }
 
-// pass waits until the gate is open; false = whoever came has gone.
+// pass waits until the gate is open. It returns false if the client has gone.
 func (g *gate) pass(r *http.Request) bool {
-	body, err := io.ReadAll(r.Body) // or the server does not notice that the client goes
+	body, err := io.ReadAll(r.Body) // otherwise the server does not notice that the client goes
 	if err != nil {
 		return false
 	}
@@ -436,11 +437,11 @@ func (g *gate) pass(r *http.Request) bool {
 
 func (g *gate) open() { g.once.Do(func() { close(g.shut) }) }
 
-// waiting is how many requests were held back so far.
+// waiting returns the number of requests delayed so far.
 func (g *gate) waiting() int { g.mu.Lock(); defer g.mu.Unlock(); return g.held }
 
-// A turnstile lets a number of uploads pass and holds the others until it is opened, so that something can happen in the
-// middle of a run.
+// A turnstile lets a number of uploads pass and delays the others until it is opened, so that
+// something can happen in the middle of a run.
 type turnstile struct {
 	mu      sync.Mutex
 	left    int
@@ -452,7 +453,7 @@ func newTurnstile(after int) *turnstile {
 	return &turnstile{left: after, reached: make(chan struct{}), opened: make(chan struct{})}
 }
 
-// fault is one that never fits, but is asked.
+// fault returns a fault that never applies, but whose Match is called.
 func (s *turnstile) fault() *teststore.Fault {
 	return &teststore.Fault{Match: func(r *http.Request) bool {
 		if r.Method != http.MethodPut || !isObject(r.URL.Path) {
@@ -485,10 +486,10 @@ func (s *turnstile) await(t *testing.T, r *run) {
 
 func (s *turnstile) open() { close(s.opened) }
 
-// stop ends a run as Ctrl-C does.
+// stop ends a run, as Ctrl-C does.
 func stop(r *run) { _ = r.cmd.Process.Signal(os.Interrupt) }
 
-// documented is what the documentation of receivers has between two marks.
+// documented returns the text between two marks in the documentation of receivers.
 func documented(t *testing.T, begin, end string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/monitoring-setup.md")

@@ -18,7 +18,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// scraping is a Prometheus with the documented configuration, but four times as fast.
+// scraping starts a Prometheus with the documented configuration, but four times as fast.
 func scraping(t *testing.T, warp, gateway string) *teststore.Receiver {
 	t.Helper()
 	config := documented(t, "cat > prometheus.yml <<'END'\n", "END\n")
@@ -31,7 +31,7 @@ func scraping(t *testing.T, warp, gateway string) *teststore.Receiver {
 	return teststore.StartReceiver(t, teststore.Prometheus, teststore.ReceiverOptions{Config: config})
 }
 
-// A sample is one series of an answer of Prometheus.
+// A sample is one series in an answer of Prometheus.
 type sample struct {
 	Metric map[string]string
 	Value  [2]any
@@ -47,7 +47,7 @@ func (s *sample) value() float64 {
 	return v
 }
 
-// promQL asks Prometheus; path is query?query=… or query_range?….
+// promQL queries Prometheus; path is query?query=… or query_range?….
 func promQL(t *testing.T, p *teststore.Receiver, path string, values url.Values) []sample {
 	t.Helper()
 	text, err := p.Get(t.Context(), "/api/v1/"+path+"?"+values.Encode())
@@ -64,7 +64,7 @@ func promQL(t *testing.T, p *teststore.Receiver, path string, values url.Values)
 	return answer.Data.Result
 }
 
-// now is the value of a query that has one, of metrics whose targets may be gone.
+// now returns the value of a query with a single result, about metrics whose targets may be gone.
 func now(t *testing.T, p *teststore.Receiver, query string) float64 {
 	t.Helper()
 	all := promQL(t, p, "query", url.Values{"query": {query}})
@@ -75,7 +75,7 @@ func now(t *testing.T, p *teststore.Receiver, query string) float64 {
 	return all[0].value()
 }
 
-// lint is what promtool finds fault with.
+// lint returns the problems that promtool finds.
 func lint(t *testing.T, exposition string) {
 	t.Helper()
 	cmd := exec.Command(teststore.Program(t, teststore.Promtool), "check", "metrics")
@@ -99,7 +99,8 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// The load waits in the middle until Prometheus has come by, so that it comes again for the end.
+// The load waits in the middle until Prometheus has scraped it, so that Prometheus comes again at
+// the end.
 func TestPrometheusAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	addr := teststore.FreeAddress(t)
@@ -147,7 +148,8 @@ func TestPrometheusAgreesWithTheLog(t *testing.T) {
 	}
 }
 
-// checkQuantiles holds Prometheus' estimates, which are as exact as its buckets, against the times in the log.
+// checkQuantiles compares Prometheus' estimates, which are as exact as its buckets, with the times
+// in the log.
 func checkQuantiles(t *testing.T, p *teststore.Receiver, labels string, f *figures) {
 	t.Helper()
 	for _, c := range []struct {
@@ -160,7 +162,7 @@ func checkQuantiles(t *testing.T, p *teststore.Receiver, labels string, f *figur
 		times := slices.Sorted(slices.Values(c.times))
 		for _, q := range []float64{0.5, 0.9, 0.99} {
 			got := now(t, p, fmt.Sprintf("histogram_quantile(%v, sum by (le) (last_over_time(%s_bucket%s[1h])))", q, c.metric, labels))
-			// The time at that rank, and the bucket that it is in; the lowest one begins at 0.
+			// The time at that rank, and the bucket that contains it; the lowest one begins at 0.
 			rank := times[max(int(math.Ceil(q*float64(len(times))))-1, 0)]
 			low, high := 0., 64e-6
 			for ; rank > high; high *= 2 {
@@ -173,7 +175,7 @@ func checkQuantiles(t *testing.T, p *teststore.Receiver, labels string, f *figur
 	}
 }
 
-// An address that nobody asks for anything costs nothing, and is gone with the run.
+// An address that nobody scrapes has no cost, and is closed with the run.
 func TestPrometheusThatDoesNotCome(t *testing.T) {
 	t.Parallel()
 	addr := teststore.FreeAddress(t)
@@ -190,7 +192,7 @@ func TestPrometheusThatDoesNotCome(t *testing.T) {
 	start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=1", "--metrics="+addr).want(1).fails("--metrics", "address already in use")
 }
 
-// A Prometheus that ends during the run does not keep it.
+// A Prometheus that dies during the run does not delay its end.
 func TestPrometheusThatDies(t *testing.T) {
 	t.Parallel()
 	addr := teststore.FreeAddress(t)
@@ -212,7 +214,7 @@ func TestPrometheusThatDies(t *testing.T) {
 	}
 }
 
-// pushed are the metrics of a Pushgateway.
+// pushed returns the metrics in a Pushgateway.
 func pushed(t *testing.T, g *teststore.Receiver) map[string]*dto.MetricFamily {
 	t.Helper()
 	text, err := g.Get(t.Context(), "/metrics")
@@ -268,7 +270,7 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the gateway says of itself is not ours to judge.
+	// The gateway's metrics about itself are not checked.
 	var ours strings.Builder
 	for l := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(l, "# HELP "), "# TYPE "), "warp_") {
@@ -276,7 +278,7 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 		}
 	}
 	lint(t, ours.String())
-	// Prometheus has them from there under the labels of warp.
+	// Prometheus gets them from there with warp's labels.
 	want := 0
 	for s, f := range figuresOf(r.rows()) {
 		if s.endpoint != "" {
@@ -289,7 +291,7 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 	})
 }
 
-// Nothing is pushed until the load is over: would the load wait for it, neither would ever end.
+// Nothing is pushed until the load is over. If the load waited for it, neither would ever end.
 func TestPushgatewayThatIsSlow(t *testing.T) {
 	t.Parallel()
 	g := teststore.StartReceiver(t, teststore.Pushgateway, teststore.ReceiverOptions{})
@@ -306,7 +308,7 @@ func TestPushgatewayThatIsSlow(t *testing.T) {
 	checkPushed(t, r, g)
 }
 
-// One that never answers costs some seconds at the end, and is reported.
+// A gateway that never answers costs some seconds at the end, and is reported.
 func TestPushgatewayThatHangs(t *testing.T) {
 	t.Parallel()
 	hangs := newGate(t, teststore.FreeAddress(t), func(*http.Request) bool { return true })

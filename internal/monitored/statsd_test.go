@@ -19,7 +19,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// families reads an exposition of metrics.
+// families parses an exposition of metrics.
 func families(t *testing.T, text string) map[string]*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
@@ -30,7 +30,7 @@ func families(t *testing.T, text string) map[string]*dto.MetricFamily {
 	return all
 }
 
-// metric is the one of a family whose labels have these values; nil = there is none.
+// metric returns the metric of a family whose labels have these values, or nil if there is none.
 func metric(all map[string]*dto.MetricFamily, name string, labels map[string]string) *dto.Metric {
 	for _, m := range all[name].GetMetric() {
 		fits := 0
@@ -46,7 +46,7 @@ func metric(all map[string]*dto.MetricFamily, name string, labels map[string]str
 	return nil
 }
 
-// A relay hands datagrams on and keeps their lines.
+// A relay forwards datagrams and keeps their lines.
 type relay struct {
 	Addr string
 
@@ -126,7 +126,7 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 			h := metric(got, metricName, labels).GetSummary()
 			return h.GetSampleCount(), h.GetSampleSum()
 		}
-		// The last datagram may be on its way.
+		// The last datagram may still be in flight.
 		eventually(t, "the counter of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
 			if err != nil {
@@ -158,7 +158,8 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 	}
 }
 
-// A receiver understands aisloader's names too: they differ in the tool and the client, and in the phases.
+// A receiver also understands aisloader's names. They differ in the tool, the client, and the
+// phases.
 func TestStatsDOfAISLoader(t *testing.T) {
 	t.Parallel()
 	config := strings.ReplaceAll(documented(t, "```yaml\n", "```"), `"warp.`, `"aisloader.`)
@@ -189,7 +190,7 @@ func TestStatsDOfAISLoader(t *testing.T) {
 			defer delete(labels, "phase")
 			return metric(got, name, labels).GetSummary()
 		}
-		// The last datagrams may be on their way.
+		// The last datagrams may still be in flight.
 		eventually(t, "all metrics of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
 			if err != nil {
@@ -213,7 +214,7 @@ func TestStatsDOfAISLoader(t *testing.T) {
 	}
 }
 
-// misunderstood is how many lines the receiver could not read.
+// misunderstood returns how many lines the receiver could not parse.
 func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
 	for _, name := range []string{"statsd_exporter_sample_errors_total", "statsd_exporter_tag_errors_total", "statsd_exporter_events_error_total", "statsd_exporter_events_conflict_total"} {
 		for _, m := range all[name].GetMetric() {
@@ -223,7 +224,7 @@ func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
 	return n
 }
 
-// checkWire looks at the lines of one operation as they were sent.
+// checkWire checks the lines of one operation as they were sent.
 func checkWire(t *testing.T, lines []string, prefix string, f *figures, took time.Duration) {
 	t.Helper()
 	types := map[string]string{"count": "c", "errors": "c", "pending": "g", "throughput": "g", "latency": "ms", "minlatency": "ms", "maxlatency": "ms"}
@@ -267,14 +268,14 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 	if p := slices.Max(values["pending"]); p > 4 {
 		t.Errorf("%s: %v requests are pending of 4 workers", prefix, p)
 	}
-	// A rate of less than all bytes in all of the time is not the highest one, and the shortest interval is
-	// not that short. Neither holds where the unit is another one.
+	// Not all bytes are sent at the highest rate, and the shortest interval is not as short as the
+	// sum. Neither would hold in another unit.
 	if fastest := slices.Max(values["throughput"]); f.bytes > 0 && (fastest < float64(f.bytes)/took.Seconds() || fastest > 1e5*float64(f.bytes)) {
 		t.Errorf("%s: %v bytes/s at most, with %d bytes in %v", prefix, fastest, f.bytes, took)
 	}
 }
 
-// Without a receiver there is no run; where nobody asks, there is one.
+// Without a receiver there is no run, unless the check cannot tell.
 func TestStatsDThatIsDead(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -294,7 +295,7 @@ func TestStatsDThatIsDead(t *testing.T) {
 	}
 }
 
-// A receiver that ends in the middle costs what was sent to it, and nothing else.
+// A receiver that dies in the middle loses what was sent to it, and nothing else.
 func TestStatsDThatDies(t *testing.T) {
 	t.Parallel()
 	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{})

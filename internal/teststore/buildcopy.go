@@ -33,7 +33,7 @@ func buildPushgateway(ctx context.Context, r recipe, dir string, log io.Writer) 
 }
 
 // goBuildCopy builds in a copy of a module's source, because go install rejects a module with
-// replace directives, go build -mod=mod may write to it, and the module cache is read-only.
+// replace directives and needs a list of all its versions, and the module cache is read-only.
 func goBuildCopy(ctx context.Context, r recipe, dir string, log io.Writer, env []string, args ...string) error {
 	source, err := downloadModule(ctx, r.source+"@"+r.version, dir)
 	if err != nil {
