@@ -13,14 +13,14 @@ import (
 	"warp/pkg/results"
 )
 
-// row is one request, at so many ms since the start.
+// row returns one request, at so many ms since the start.
 func row(op string, at, took float64) oplog.Record {
 	return oplog.Record{Op: op, Run: "r", Client: "c", Endpoint: "http://h:1", Key: "k", Objects: 1, Bytes: 1 << 20, Status: 200,
 		Start: testlog.Epoch + int64(at*1e6), Duration: time.Duration(took * 1e6), FirstByte: time.Duration(took * 5e5)}
 }
 
-// steadyRows are GETs one after the other for so many seconds, 100 a second.
-// took says how long each takes, in ms, by the second that it is in.
+// steadyRows returns consecutive GETs for so many seconds, 100 per second. took returns the
+// duration of each in ms, given its second.
 func steadyRows(seconds int, took func(second int) float64) (rows []oplog.Record) {
 	for i := range seconds * 100 {
 		ms := took(i / 100)
@@ -44,7 +44,7 @@ func everyNthFails(rows []oplog.Record, n int) []oplog.Record {
 	return rows
 }
 
-// reportOf is the report of a run that begins with its first row.
+// reportOf returns the report of a run that begins with its first row.
 func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...string) (*results.Report, []*Assertion) {
 	t.Helper()
 	var all []*Assertion
@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 		seconds   int
 		assertion string
 		strict    bool
-		want      string // the beginning of the sentence
+		want      string // start of the sentence
 	}{
 		{long, 60, "GET.p99<50ms", false, "GET.p99<50ms holds: measured 12 ms (12 to 12 ms within this run)"},
 		{long, 60, "GET.p99<50ms", true, "GET.p99<50ms holds"},
@@ -134,7 +134,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A client that was the limit makes assertions of speed inconclusive, and only those.
+// If the client was the limit, only assertions about speed become inconclusive.
 func TestJudgeLimitedClient(t *testing.T) {
 	t.Parallel()
 	r, all := reportOf(t, steadyRows(60, even), 60, "p99<50ms", "p99<1ms", "throughput>1GiB/s", "every 10s p50<50ms", "errors<1%")
@@ -146,8 +146,8 @@ func TestJudgeLimitedClient(t *testing.T) {
 	}
 }
 
-// Where the interval reaches beyond the limit the measured value decides,
-// unless all of the interval is asked for.
+// If the interval contains the limit, the measured value decides, unless the whole interval is
+// required.
 func TestJudgeStrictly(t *testing.T) {
 	t.Parallel()
 	rows := steadyRows(60, func(second int) float64 { return 8 + 4*math.Sin(float64(second)) })
@@ -158,7 +158,7 @@ func TestJudgeStrictly(t *testing.T) {
 	}
 }
 
-// What is measured is what the report shows.
+// The measured value equals the one in the report.
 func TestMeasuredIsReported(t *testing.T) {
 	t.Parallel()
 	var assertions []string

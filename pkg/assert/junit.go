@@ -9,8 +9,7 @@ import (
 	"warp/pkg/results"
 )
 
-// The elements of a report as Jenkins and Surefire read it, in the order of
-// Surefire's schema.
+// The elements of a report for Jenkins and Surefire, in the order of Surefire's schema.
 type (
 	testSuite struct {
 		XMLName  xml.Name   `xml:"testsuite"`

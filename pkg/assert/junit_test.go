@@ -12,7 +12,7 @@ import (
 	"warp/pkg/results"
 )
 
-// An element is one of an XML document.
+// An element is an element of an XML document.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -20,15 +20,15 @@ type element struct {
 	children []*element
 }
 
-// An elementRule is what an element may have. The rules are where the schema of
-// Surefire (surefire-test-report.xsd) and that of Jenkins' xUnit plugin
-// (junit-10.xsd) agree: what follows them is valid in both.
+// An elementRule describes the allowed content of an element. The rules are the intersection of the
+// schemas of Surefire (surefire-test-report.xsd) and of Jenkins' xUnit plugin (junit-10.xsd), so
+// what follows them is valid in both.
 type elementRule struct {
 	required, allowed []string // attributes
 	text              bool     // it has text and no children
 	children          []string // in this order
-	once              []string // of the children, those that may be there once only
-	needs             string   // a child that must be there
+	once              []string // children that may occur only once
+	needs             string   // a required child
 }
 
 func junitRules() map[string]elementRule {
@@ -46,10 +46,10 @@ func junitRules() map[string]elementRule {
 	}
 }
 
-// junitTime is SUREFIRE_TIME, of which Surefire allows three decimals only.
+// junitTime is SUREFIRE_TIME. Surefire allows only three decimals.
 var junitTime = regexp.MustCompile(`^(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]{0,3})?$`)
 
-// check reports what of an element breaks the rules.
+// check returns how an element violates the rules.
 func (e *element) check() (wrong []string) {
 	say := func(format string, args ...any) {
 		wrong = append(wrong, e.name+": "+fmt.Sprintf(format, args...))
@@ -128,8 +128,8 @@ func parseXML(t *testing.T, text string) *element {
 	return top.children[0]
 }
 
-// JUnit files are valid where Surefire's and Jenkins' schemas are asked, and the
-// sentence is in the name of the test case and in the text of its failure.
+// JUnit files are valid where the schemas of Surefire and Jenkins agree. The sentence is in the
+// name of the test case and in the text of its failure.
 func TestJUnit(t *testing.T) {
 	t.Parallel()
 	result := func(outcome, sentence string) results.Assertion {
@@ -177,7 +177,7 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// The check itself notices what a schema would refuse.
+// The check itself finds what a schema would reject.
 func TestJUnitRules(t *testing.T) {
 	t.Parallel()
 	const before, after = `<testsuite name="x" tests="1" errors="0" skipped="0" failures="0"><testcase name="y" time="0.000">`, `</testcase></testsuite>`

@@ -48,7 +48,7 @@ func TestJudgeMarks(t *testing.T) {
 	}
 }
 
-// An assertion about marks ends no run early: another mark may come.
+// An assertion about marks never ends a run early, because there may be another mark.
 func TestMarksAreNeverUnreachable(t *testing.T) {
 	t.Parallel()
 	r, all := reportOf(t, steadyRows(20, func(int) float64 { return 5 }), 20, "recovery<1ms", "longest_gap<1ms", "max<1ms")

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// round is the first of two numbers that differ by rounding only.
+// round returns the first of two numbers that differ only by rounding.
 func round(a, b float64) float64 {
 	if math.Abs(a-b) < 1e-12 {
 		return a
@@ -112,7 +112,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestNeeds holds the rule to its definition: with one request less there is no bound.
+// TestNeeds checks the rule against its definition: with one request less there is no bound.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	for q, want := range map[float64]uint64{.5: 5, .9: 29, .95: 59, .99: 299, .999: 2995, .9999: 29956, .01: 299} {
@@ -127,7 +127,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever is accepted says the same when it is written anew, and errors point into the text.
+// FuzzParse checks that an accepted assertion keeps its meaning when it is formatted and parsed
+// again, and that errors point into the text.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"GET.p99<50ms", "every 10s GET.p99.9<80ms in 95%", "throughput.change>-2.5%", "errors<0.1%", "ttfb.p50 >= 1 µs", "p.1<1s", "p99.9.9<1s", "\xff<"} {
 		f.Add(s)

@@ -12,7 +12,7 @@ import (
 	"warp/pkg/results"
 )
 
-// runsOf makes a run of each throughput, whose latencies are its inverse.
+// runsOf returns a run for each throughput, whose latencies are the inverse.
 func runsOf(side string, throughput ...float64) (all []Run) {
 	for i, x := range throughput {
 		id := fmt.Sprintf("%s%d", side, i+1)
@@ -100,7 +100,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// As many runs are needed as the first step of Holm's procedure takes.
+// The number of needed runs is that for the first step of Holm's procedure.
 func TestRunsNeededForAnyVerdict(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -144,7 +144,7 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%s: %q, of all %q", name, r.Verdict, v.Verdict)
 		}
 	}
-	// Few errors are no reason, and neither is what says when a run was made.
+	// A few errors are no reason, and neither are parameters that say when a run was made.
 	after := runsOf("b", 200, 201, 202, 203, 204, 205)
 	after[1].Report.Operations[1].Errors = 9
 	after[2].Report.Operations[0].Errors = 9 // of the preparation
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A default that only one side knows is no difference.
+// A default that only one side records is not a difference.
 func TestParametersOfOneSide(t *testing.T) {
 	t.Parallel()
 	before, after := runsOf("a", 1, 2, 3, 4, 5), runsOf("b", 1, 2, 3, 4, 5)
@@ -228,7 +228,7 @@ func TestHostsAreFamiliesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A metric with zeros gets differences only.
+// A metric with zeros has only differences.
 func TestZeros(t *testing.T) {
 	t.Parallel()
 	before, after := runsOf("a", 100, 101, 102, 103, 104, 105), runsOf("b", 200, 201, 202, 203, 204, 205)

@@ -2,4 +2,4 @@
 
 package compare
 
-const comparisons = 1000 // that are simulated
+const comparisons = 1000 // simulated comparisons

@@ -2,5 +2,5 @@
 
 package compare
 
-// The race detector makes the simulation ten times as slow, and it has one goroutine.
+// The race detector makes the simulation, which runs in one goroutine, ten times as slow.
 const comparisons = 200

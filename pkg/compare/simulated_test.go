@@ -15,21 +15,21 @@ import (
 
 var simulated = flag.Int("simulated", comparisons, "number of comparisons to simulate")
 
-// A machine makes runs of requests that depend on each other: a slow one is
-// followed by slow ones, and a run as a whole is faster or slower than another.
+// A machine makes runs of dependent requests: slow ones follow each other, and whole runs differ in
+// speed.
 type machine struct {
 	random *rand.Rand
 	runs   int
 }
 
 const (
-	requests    = 500 // of a run
-	correlation = .95 // of the logarithm of a request's time with the next one's
+	requests    = 500 // per run
+	correlation = .95 // of the logarithms of the times of consecutive requests
 	scatter     = .1  // of these logarithms
 	drift       = .01 // of the logarithms of whole runs
 )
 
-// run makes one whose requests take factor times as long.
+// run returns a run whose requests take factor times as long.
 func (m *machine) run(factor float64) Run {
 	m.runs++
 	times := make([]float64, requests)
@@ -57,14 +57,14 @@ func (m *machine) side(n int, factor float64) (all []Run) {
 	return all
 }
 
-// A score is what came of many comparisons.
+// A score contains the results of many comparisons.
 type score struct {
 	comparisons, alarms int // of any judged metric
 	intervals, covered  int
 	level               float64 // sum over intervals
-	shown               int     // throughput was found to be different
-	variance            float64 // of throughput, as the comparisons estimate it; sum
-	predicted, upto     float64 // share of comparisons that show the effect, with all three or one of the metrics left to judge
+	shown               int     // throughput was found to differ
+	variance            float64 // variance of throughput, as the comparisons estimate it; sum
+	predicted, upto     float64 // share of comparisons that detect the effect, with all three or one of the metrics left to judge
 }
 
 func (s *score) String() string {
@@ -85,8 +85,8 @@ func simulate(t *testing.T, seed uint64, runs int, paired bool, effect float64) 
 		}
 		s.add(v, effect)
 	}
-	// What a comparison says of its power follows from the spread that it estimates. One by one these
-	// estimates vary a lot with so few runs; here it is the one that they have in common.
+	// The predicted power of a comparison follows from its estimate of the spread. With so few runs
+	// single estimates vary a lot, so this uses their mean.
 	d := stats.Design{A: runs, B: runs, Paired: paired}
 	shift := math.Log1p(effect) / math.Sqrt(s.variance/float64(s.comparisons))
 	s.predicted, s.upto = power(planner, d, Alpha/3, shift), power(planner, d, Alpha, shift)
@@ -128,16 +128,16 @@ func (s *score) add(v *Verdicts, effect float64) {
 	}
 }
 
-// power is the share of comparisons that show the shift: that of which the
-// planner says that it is the one that is detectable.
+// power returns the share of comparisons that detect the shift: the share for which the planner
+// calls it detectable.
 func power(p *stats.Planner, d stats.Design, alpha, shift float64) float64 {
 	const steps = 1000
 	return float64(sort.Search(steps-1, func(i int) bool { return p.Detectable(d, alpha, float64(i+1)/steps) > shift })) / steps
 }
 
-// Runs of the same machine do not differ, and intervals cover that as often as
-// they say: at most 6.5 % false alarms, and coverage of at least 93.5 % that is
-// within 2 points of the level. 200 comparisons vary by more than 1000 do.
+// Runs of the same machine do not differ. At most 6.5 % of the comparisons are false alarms, and
+// the coverage of intervals is at least 93.5 % and within 2 points of their level. 200 comparisons
+// vary more than 1000.
 func TestSimulatedIdenticalRuns(t *testing.T) {
 	t.Parallel()
 	slack := 2 * math.Sqrt(.05*.95/float64(*simulated))
@@ -160,7 +160,7 @@ func TestSimulatedIdenticalRuns(t *testing.T) {
 	}
 }
 
-// Effects are shown as often as the comparison itself predicts.
+// Effects are detected as often as the comparison itself predicts.
 func TestSimulatedEffects(t *testing.T) {
 	t.Parallel()
 	// A share p of n comparisons has the standard deviation sqrt(p(1-p)/n).

@@ -11,7 +11,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Two clients, of which nearly no requests start together; and all, as in logs of a coarse clock.
+// Two clients, with almost no simultaneous starts, or only simultaneous starts as in logs of a
+// coarse clock.
 func BenchmarkMerge(b *testing.B) {
 	b.Run("apart", func(b *testing.B) { benchMerge(b, 1234) })
 	b.Run("together", func(b *testing.B) { benchMerge(b, 0) })

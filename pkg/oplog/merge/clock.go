@@ -14,12 +14,12 @@ type clockShift struct {
 	ahead int64
 }
 
-// maxShift is far more than any fleet accepts, and keeps a hostile header from
-// moving times out of their range.
+// maxShift is far more than any fleet accepts. It keeps a hostile header from moving times out of
+// their range.
 const maxShift = 24 * time.Hour
 
-// clockShiftOf returns the shift for the log with that header. The times of a
-// merged log were moved already.
+// clockShiftOf returns the shift for the log with that header. The times of a merged log are
+// already shifted.
 func clockShiftOf(h oplog.Header, log string) (clockShift, error) {
 	s := clockShift{log, h.ClockOffset}
 	if s.ahead > int64(maxShift) || s.ahead < -int64(maxShift) {

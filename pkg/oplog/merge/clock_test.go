@@ -51,7 +51,7 @@ func readWhole(t *testing.T, path string) (all []oplog.Record, h oplog.Header) {
 	}
 }
 
-// What a client's clock was ahead is taken off once, however often logs are merged.
+// A client's clock offset is subtracted once, however often logs are merged.
 func TestMergeAppliesClockOffsets(t *testing.T) {
 	t.Parallel()
 	const base = int64(100e9)

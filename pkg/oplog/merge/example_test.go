@@ -11,7 +11,7 @@ import (
 	"warp/pkg/oplog/merge"
 )
 
-// Two clients of one run wrote a log each.
+// The two clients of a run each wrote a log.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

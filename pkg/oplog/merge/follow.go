@@ -7,13 +7,12 @@ import (
 	"warp/pkg/oplog"
 )
 
-// followBatch is how many rows are handed over at once at most.
+// followBatch is the max number of rows per batch.
 const followBatch = 512
 
-// Follow calls f with the rows of one client's log, which may still be written:
-// it waits in r for the next row, but not while it has any. The batch is valid
-// until f returns. Times and threads are those that [Logs] gives them if the
-// client's threads begin at offset.
+// Follow calls f with the rows of one client's log, which may still be written. It waits in r for
+// the next row, but only while it has none. The batch is valid until f returns. Times and threads
+// are as in [Logs] if the client's threads begin at offset.
 func Follow(r io.Reader, name string, offset uint32, f func([]oplog.Record) error) error {
 	log, err := oplog.NewReader(r, name)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Rows come as soon as their frame is there, though the log goes on, and are
-// moved as a merge moves them.
+// Rows arrive as soon as their frame is there, though the log goes on. Their times and threads are
+// those of a merge.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	const ahead, offset = int64(250e6), 7
@@ -63,7 +63,7 @@ func TestFollow(t *testing.T) {
 	testlog.Same(t, got, records)
 }
 
-// What cannot be followed says why, after the rows before it.
+// If a log cannot be followed, the error says why, after the rows before it.
 func TestFollowErrors(t *testing.T) {
 	t.Parallel()
 	h := testlog.Header()
@@ -92,8 +92,7 @@ func TestFollowErrors(t *testing.T) {
 	}
 }
 
-// A client has as many thread numbers as its log says, so that they are known
-// before its rows are.
+// A client has as many thread numbers as its log says, so that they are known before its rows.
 func TestMergeKeepsThreadNumbers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -132,7 +131,7 @@ func TestMergeKeepsThreadNumbers(t *testing.T) {
 			t.Errorf("%s: offsets and numbers %v, want %v", path, got, want)
 		}
 	}
-	// One that says far more than there can be is not the others' loss.
+	// An impossible number does not affect the other clients.
 	if rows, _ := readWhole(t, merge("most", a, last)); len(rows) != 3 {
 		t.Errorf("%d rows", len(rows))
 	}

@@ -10,17 +10,17 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A sourceLog is what the log of one client, before any merge, says about its
-// run. Merged logs carry the headers of all their inputs, so that merging in steps
-// and merging at once is the same.
+// A sourceLog is the metadata of a log that one client wrote, before any merge. Merged logs contain
+// the headers of all their inputs, so that merging in steps gives the same result as merging at
+// once.
 type sourceLog struct {
 	headers  []oplog.Header
 	trailers []oplog.Trailer
-	clients  []string       // of the rows, as merged logs say
+	clients  []string       // the clients of the rows, in merged logs
 	origins  []oplog.Origin // in merged logs
 }
 
-// log returns the source log with that run and client in its header.
+// log returns the source log with the run and client of a header.
 func (m *merger) log(run, client string) *sourceLog {
 	k := clientID{run, client}
 	if m.logs[k] == nil {
@@ -29,7 +29,7 @@ func (m *merger) log(run, client string) *sourceLog {
 	return m.logs[k]
 }
 
-// addHeader and addTrailer keep what one piece of the log says; pieces may lack either.
+// addHeader and addTrailer keep the metadata in one piece of the log; pieces may lack either.
 func (l *sourceLog) addHeader(h oplog.Header) {
 	if !isZero(h) {
 		l.headers = append(l.headers, h)
@@ -37,7 +37,7 @@ func (l *sourceLog) addHeader(h oplog.Header) {
 }
 
 func (l *sourceLog) addTrailer(t oplog.Trailer) {
-	t.Merged = nil // a piece of a merged log without its header does not say whose they are
+	t.Merged = nil // without its header, a piece of a merged log does not say whose rows it has
 	if !t.IsZero() {
 		l.trailers = append(l.trailers, t)
 	}
@@ -57,7 +57,7 @@ func (l *sourceLog) trailer() *oplog.Trailer {
 	return &t
 }
 
-// window is nil where nobody knows all of it.
+// window returns nil if the window is not completely known.
 func (l *sourceLog) window() *oplog.Window {
 	if t := l.trailer(); t != nil {
 		return t.Window
@@ -84,8 +84,8 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// logOf finds the log that a client's rows were in: its own, or one that all
-// clients of the run wrote together.
+// logOf returns the log that contained a client's rows: its own, or one that all clients of the run
+// wrote together.
 func (m *merger) logOf(c *client) *sourceLog {
 	for _, name := range []string{c.name, ""} {
 		if l := m.logs[clientID{c.run, name}]; l != nil {
@@ -95,8 +95,8 @@ func (m *merger) logOf(c *client) *sourceLog {
 	return &sourceLog{}
 }
 
-// makeHeader makes the header and the trailer of the result. If all rows are
-// from one log, these are its own, and threads keep their numbers.
+// makeHeader makes the header and the trailer of the result. If all rows are from one log, these
+// are that log's, and threads keep their numbers.
 func (m *merger) makeHeader() error {
 	logs := m.usedLogs()
 	if len(logs) <= 1 && (len(m.clients) <= 1 || m.stats.Runs == 1) {
@@ -138,7 +138,7 @@ func (m *merger) usedLogs() []*sourceLog {
 	return used
 }
 
-// combinedRun returns the id of the run, or one made of all ids if there are several.
+// combinedRun returns the id of the run, or an id combined from all ids if there are several.
 func (m *merger) combinedRun() string {
 	var ids []string
 	for _, c := range m.clients {
@@ -151,7 +151,7 @@ func (m *merger) combinedRun() string {
 	return "merge-" + hashText(ids...)
 }
 
-// combineHeaders keeps what all logs agree on, and lists the alternatives elsewhere.
+// combineHeaders keeps the values that all logs agree on, and lists the alternatives otherwise.
 func combineHeaders(logs []*sourceLog) oplog.Header {
 	var h oplog.Header
 	var warp, benchmark, command, engine []string

@@ -22,7 +22,7 @@ func writeLogs(t testing.TB, logs ...[]byte) (names []string) {
 	return names
 }
 
-// inTurns are rows of that many threads, which overlap, in the order of their ends.
+// inTurns returns rows of that many threads, which overlap, in the order of their ends.
 func inTurns(n, threads int, client string) []oplog.Record {
 	all := make([]oplog.Record, n)
 	for i := range all {

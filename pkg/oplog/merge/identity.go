@@ -13,17 +13,17 @@ import (
 	"warp/pkg/oplog"
 )
 
-// anonymousPrefix begins the run ids that a merge makes up for runs that have
-// neither run nor client id and are not the same.
+// anonymousPrefix begins the run ids that a merge creates for different runs that have neither a
+// run nor a client id.
 const anonymousPrefix = "anon-"
 
-// anonymous reports whether only the times of the rows can tell whose they are.
+// anonymous reports whether only the times of the rows can identify their run.
 func (id clientID) anonymous() bool {
 	return id.name == "" && (id.run == "" || strings.HasPrefix(id.run, anonymousPrefix))
 }
 
-// identify finds out whose rows all sources are, gives every client thread
-// numbers, and makes the header and the trailer.
+// identify finds the runs and clients of all sources, assigns thread numbers to every client, and
+// makes the header and the trailer.
 func (m *merger) identify() error {
 	m.splitSources()
 	names, err := m.nameAnonymous()
@@ -45,7 +45,7 @@ func (m *merger) identify() error {
 	return m.makeHeader()
 }
 
-// runName is the run, or the client if the run has no id.
+// runName returns the run, or the client if the run has no id.
 func (id clientID) runName() string {
 	if id.run == "" {
 		return "\x00" + id.name
@@ -53,9 +53,9 @@ func (id clientID) runName() string {
 	return id.run
 }
 
-// splitSources gives every source its ranges. A source without a header may be
-// a piece of a merged log whose header another input has. It is one if all its
-// threads are among those that the header gives to the client.
+// splitSources divides every source into ranges. A source without a header may be a piece of a
+// merged log whose header is in another input. It is if all its threads are among those that the
+// header assigns to the client.
 func (m *merger) splitSources() {
 	origins := map[string][]oplog.Origin{}
 	for _, l := range m.logs {
@@ -74,11 +74,11 @@ func (m *merger) splitSources() {
 	}
 }
 
-// split cuts the source by origins and reports whether they cover it.
+// split divides the source by origins and reports whether they cover it.
 func (s *inputClient) split(origins []oplog.Origin) bool {
 	x, err := oplog.NewOriginIndex(origins)
 	if err != nil || x == nil {
-		return false // there are none, or two merges numbered threads differently
+		return false // there are none, or two merges number differently
 	}
 	used := map[uint32]threadRange{}
 	if !s.threads.each(func(t uint32) bool {
@@ -96,8 +96,8 @@ func (s *inputClient) split(origins []oplog.Origin) bool {
 	return len(s.ranges) > 0
 }
 
-// joinRanges gives ranges of the same client that client. names contains the
-// runs of the anonymous ranges, by node.
+// joinRanges assigns ranges of the same client to that client. names are the run names of the
+// anonymous ranges, by node.
 func (m *merger) joinRanges(names []string) map[clientID]*client {
 	clients := map[clientID]*client{}
 	for _, s := range m.sources {
@@ -122,7 +122,7 @@ func (m *merger) joinRanges(names []string) map[clientID]*client {
 	return clients
 }
 
-// threads is one more than the highest thread of the range, as its client numbers them.
+// threads returns the highest thread number of the range, in its client's numbering, plus one.
 func (r *threadRange) threads(s *inputClient) uint32 {
 	if r.count == math.MaxUint32 { // the whole source
 		return s.highest + 1
@@ -130,7 +130,7 @@ func (r *threadRange) threads(s *inputClient) uint32 {
 	return r.count
 }
 
-// runOf returns the run of rows with only a client id, "" if that cannot be known.
+// runOf returns the run of rows with only a client id, or "" if it is unknown.
 func (m *merger) runOf(name string) string {
 	run := ""
 	for _, s := range m.sources {
@@ -154,8 +154,8 @@ func (m *merger) runOf(name string) string {
 	return run
 }
 
-// addIdle adds clients that are known from headers only, so that what their
-// logs say is kept although they have no rows, and threads without rows.
+// addIdle adds clients that are known only from headers, to keep the metadata of their logs
+// although they have no rows. It also adds threads without rows.
 func (m *merger) addIdle(clients map[clientID]*client) {
 	runs := map[string]bool{}
 	for id := range clients {
@@ -174,16 +174,16 @@ func (m *merger) addIdle(clients map[clientID]*client) {
 			clients[id] = &client{clientID: id}
 		}
 	}
-	for id, l := range m.logs { // when all are there, whatever the order
+	for id, l := range m.logs { // after all are known, so that their order does not matter
 		if c := clients[id]; c != nil && id.name != "" {
 			c.threads = max(c.threads, min(l.header().Threads, oplog.MaxThread+1))
 		}
 	}
 }
 
-// numberThreads gives every client thread numbers of its own. Readers that know
-// only the documented columns read 16 bits; where that is too few, only threads
-// of the same client id are kept apart, since the id tells the others apart.
+// numberThreads assigns separate thread numbers to every client. Readers that know only the
+// documented columns read 16 bits. If that is too few, only threads of the same client id get
+// separate numbers, because the id distinguishes the others.
 func (m *merger) numberThreads() error {
 	var total uint64
 	for _, c := range m.clients {
@@ -204,7 +204,7 @@ func (m *merger) numberThreads() error {
 	return nil
 }
 
-// hashText is short and the same everywhere.
+// hashText returns a short hash that is the same on all platforms.
 func hashText(parts ...string) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, strings.Join(parts, "\x00")) // cannot fail

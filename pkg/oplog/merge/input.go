@@ -9,40 +9,40 @@ import (
 	"warp/pkg/oplog"
 )
 
-// An input is one log while its rows are being read.
+// An input is one log that is being read.
 type input struct {
 	m      *merger
-	at     int // among the inputs
+	at     int // index among the inputs
 	r      *oplog.Reader
 	header oplog.Header
 	shift  clockShift
-	known  map[clientID]uint32 // index of the inputClient
+	known  map[clientID]uint32 // index of each inputClient
 	body   []byte
 
-	last   clientID // of the row before
-	source uint32   // of that row
+	last   clientID // client of the previous row
+	source uint32   // source of the previous row
 }
 
 const (
-	// batchRows are read between two reports of progress.
+	// batchRows is the number of rows between two reports of progress.
 	batchRows = 512
-	// maxSources bounds what a log of made-up client ids can cost.
+	// maxSources limits the cost of a log with invented client ids.
 	maxSources = 1 << 14
-	// maxComments bounds how many foreign comments are kept.
+	// maxComments limits how many foreign comments are kept.
 	maxComments = 64
 )
 
-// An inputClient is the rows of one input that name the same client.
+// An inputClient contains the rows of one input with the same client.
 type inputClient struct {
 	clientID
 	input   int
-	merged  bool          // the input's header says which run and thread a row is of
-	highest uint32        // thread
-	threads threadSet     // filled only if nothing else says whose rows they are
-	ranges  []threadRange // whose the threads are
+	merged  bool          // the input's header assigns rows to runs and threads
+	highest uint32        // highest thread number
+	threads threadSet     // only used if nothing else identifies the rows
+	ranges  []threadRange // the ranges of its threads
 }
 
-// add gives rows to the sorter.
+// add passes rows to the sorter.
 func (in *input) add(records []oplog.Record) error {
 	for i := range records {
 		r := &records[i]
@@ -80,7 +80,7 @@ func (in *input) sourceOf(id clientID) (uint32, error) {
 	return i, nil
 }
 
-// addThread remembers which threads there are.
+// addThread records the threads that occur.
 func (s *inputClient) addThread(thread uint32) {
 	s.highest = max(s.highest, thread)
 	if s.run == "" && !s.merged {
@@ -88,20 +88,20 @@ func (s *inputClient) addThread(thread uint32) {
 	}
 }
 
-// threadRange returns the range that a thread is in.
+// threadRange returns the range that contains a thread.
 func (s *inputClient) threadRange(thread uint32) *threadRange {
 	for i := range s.ranges {
 		if r := &s.ranges[i]; thread >= r.from && thread-r.from < r.count {
 			return r
 		}
 	}
-	return &s.ranges[0] // there is always one, and it covers all where it is alone
+	return &s.ranges[0] // there is always one, and a single one covers all threads
 }
 
-// A threadSet is the numbers of threads that one log can have.
+// A threadSet is a set of thread numbers.
 type threadSet struct {
 	words []uint64
-	wide  bool // there are others, too
+	wide  bool // it contains others too
 }
 
 func (t *threadSet) add(thread uint32) {
@@ -126,7 +126,7 @@ func (t *threadSet) each(f func(thread uint32) bool) bool {
 	return !t.wide
 }
 
-// addHeader keeps what the log says about its run before the first row.
+// addHeader keeps the metadata before the first row.
 func (in *input) addHeader() {
 	m, h := in.m, in.header
 	m.scripted = m.scripted || h.Scripted
@@ -142,7 +142,7 @@ func (in *input) addHeader() {
 	}
 }
 
-// addTrailer keeps what the log says after the last row.
+// addTrailer keeps the metadata after the last row.
 func (in *input) addTrailer() {
 	m, h, t := in.m, in.header, in.r.Trailer()
 	m.stats.Warnings = append(m.stats.Warnings, in.r.Warnings()...)
@@ -168,7 +168,8 @@ func (in *input) addTrailer() {
 	}
 }
 
-// withClockApplied returns the header of the log with its times moved to the coordinator's clock.
+// withClockApplied returns the header of the log after its times have moved to the coordinator's
+// clock.
 func withClockApplied(h oplog.Header) oplog.Header {
 	if h.ClockOffset != 0 {
 		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))

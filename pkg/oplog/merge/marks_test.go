@@ -9,7 +9,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// markedClient writes the log of a client whose clock is ahead, with the marks.
+// markedClient writes the log of a client whose clock is ahead, with marks.
 func markedClient(t *testing.T, path, client string, ahead int64, marks ...oplog.Mark) {
 	t.Helper()
 	f, err := oplog.Create(path, oplog.Header{Warp: "test", Run: "r", Client: client, Windowed: true, ClockOffset: ahead})
@@ -36,8 +36,8 @@ func markedClient(t *testing.T, path, client string, ahead int64, marks ...oplog
 	must(err)
 }
 
-// TestMarksSurviveAMerge: each once, by the common clock, before the first row,
-// also through a second merge.
+// TestMarksSurviveAMerge checks that marks occur once, by the common clock, before the first row,
+// also after a second merge.
 func TestMarksSurviveAMerge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

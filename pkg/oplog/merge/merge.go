@@ -1,6 +1,6 @@
-// Package merge makes one op log of many: it finds out which rows are of which
-// client of which run, sorts them by start with memory that does not depend on
-// their number, and writes requests that several logs have once.
+// Package merge merges op logs. It finds the run and the client of each row, sorts rows by start
+// with memory that does not depend on their number, and writes requests that are in several logs
+// once.
 package merge
 
 import (
@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Open opens an input. It is [oplog.Open] if nil.
 	Open func(name string) (*oplog.Reader, error)
-	// Progress is called now and then with the number of rows read so far.
+	// Progress is called from time to time with the number of rows read so far.
 	Progress func(rows int64)
 	// Marks are added to the inputs' marks.
 	Marks []oplog.Mark
@@ -28,11 +28,11 @@ type Options struct {
 	Notes []string
 }
 
-// Stats are what a merge did.
+// Stats are the results of a merge.
 type Stats struct {
 	Path     string   // of the result
 	Rows     int64    // written
-	Repeated int64    // rows that were in several inputs and are written once
+	Repeated int64    // rows that were in several inputs but are written once
 	Runs     int      // different runs
 	Clients  int      // different clients of runs
 	Warnings []string // of the inputs and of the merge itself
@@ -59,7 +59,7 @@ func Logs(ctx context.Context, path string, inputs []string, o Options) (Stats, 
 	if err := distinctFiles(inputs); err != nil {
 		return Stats{}, err
 	}
-	// A name that is taken should be known before an hour of sorting.
+	// Report an existing file before an hour of sorting.
 	if _, err := os.Lstat(path); err == nil {
 		return Stats{}, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
 	}
@@ -88,14 +88,14 @@ func mergeWith(ctx context.Context, s *sorter, path string, inputs []string, o O
 	return m.stats, err
 }
 
-// distinctFiles refuses a file that is given twice, also under two names.
+// distinctFiles rejects a file that is given twice, even under two names.
 func distinctFiles(inputs []string) error {
 	if len(inputs) == 0 {
 		return errors.New("there is nothing to merge: name at least one log")
 	}
 	infos := make([]os.FileInfo, len(inputs))
 	for i, name := range inputs {
-		infos[i], _ = os.Stat(name) // what cannot be opened is reported when it is
+		infos[i], _ = os.Stat(name) // opening the file reports the error later
 		for k := range i {
 			if name == inputs[k] || infos[i] != nil && infos[k] != nil && os.SameFile(infos[i], infos[k]) {
 				return fmt.Errorf("%s and %s are the same file: its requests would count twice", inputs[k], name)
@@ -124,29 +124,29 @@ type merger struct {
 	trailer oplog.Trailer
 }
 
-// A clientID names a client of a run, as far as a log does.
+// A clientID identifies a client of a run, as far as a log does.
 type clientID struct{ run, name string }
 
 // A client is one client of one run in the result.
 type client struct {
 	clientID
-	threads uint32 // highest number of a thread plus one
-	offset  uint32 // added to the numbers
+	threads uint32 // highest thread number plus one
+	offset  uint32 // added to thread numbers
 	log     *sourceLog
-	at      int   // among the clients
+	at      int   // index among the clients
 	rows    int64 // written
 }
 
 // A threadRange is a range of an inputClient's threads, all of one client.
 type threadRange struct {
 	from, count uint32   // numbers in the input
-	id          clientID // as the input names it
-	client      *client  // once that is known
+	id          clientID // as the input identifies it
+	client      *client  // nil until it is known
 	node        int      // see nameAnonymous; -1 if the client has a name
 }
 
-// numbering is how an input numbers the threads of a client: a merged log with its
-// header and one without it use different numbers for the same thread.
+// numbering says how an input numbers the threads of a client: a merged log with its header and one
+// without it use different numbers for the same thread.
 type numbering struct {
 	client *client
 	from   uint32
@@ -158,7 +158,7 @@ func (r *threadRange) numbering() numbering { return numbering{r.client, r.from}
 func (m *merger) write(path string) error {
 	m.header.Scripted = m.scripted
 	if len(m.header.Merged) == 0 && m.trailer.Window == nil {
-		m.header.Windowed = false // a piece of a log, which does not say what its window is
+		m.header.Windowed = false // a piece of a log, which does not contain its window
 	}
 	f, err := oplog.Create(path, m.header)
 	if err != nil {
@@ -238,8 +238,8 @@ func (m *merger) read(at int, name string) (err error) {
 	}
 }
 
-// writeWindow says in a log of one client what its window is. All of it is
-// known before the first row.
+// writeWindow writes the window in a log of one client. It is completely known before the first
+// row.
 func (m *merger) writeWindow(w *oplog.Writer) error {
 	if !m.header.Windowed || len(m.header.Merged) > 0 {
 		return nil

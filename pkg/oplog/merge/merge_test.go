@@ -21,7 +21,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A merged log, as a test looks at it.
+// A merged is a merged log as decoded by a test.
 type merged struct {
 	log   []byte
 	rows  []oplog.Record
@@ -132,7 +132,7 @@ func TestMergeOfSeveralRuns(t *testing.T) {
 	uniqueThreads(t, all.log, 15)
 }
 
-// uniqueThreads checks what a reader sees that knows nothing of our header.
+// uniqueThreads checks the log as a reader sees it that does not know our header.
 func uniqueThreads(t *testing.T, log []byte, want int) {
 	t.Helper()
 	seen := map[string]string{}
@@ -158,7 +158,7 @@ func stripComments(text []byte) []byte {
 	}), nil)
 }
 
-// split deals the rows of a log to n pieces. Odd pieces have the head line only.
+// split distributes the rows of a log over n pieces. Odd pieces have only the head line.
 func split(t testing.TB, text []byte, n int, rule func(row int) int) [][]byte {
 	t.Helper()
 	// Rows with line breaks would need a parser, so there are none here.
@@ -230,7 +230,7 @@ func TestMergeOfPieces(t *testing.T) {
 	}
 }
 
-// Logs of one run in which every client wrote its own rows only, in one file.
+// Logs of one run in which every client wrote only its own rows, in one file.
 func TestMergeKeepsSharedHeader(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 3))
@@ -243,7 +243,7 @@ func TestMergeKeepsSharedHeader(t *testing.T) {
 	}
 }
 
-// oldLog has neither run nor client.
+// oldLog has neither a run nor a client id.
 func oldLog(first, step time.Duration, n int) []byte {
 	var b bytes.Buffer
 	b.WriteString("idx\tthread\top\tn_objects\tbytes\tfile\terror\tstart\tfirst_byte\tend\tduration_ns\n")
@@ -370,8 +370,8 @@ func TestMergeManyThreads(t *testing.T) {
 	}
 }
 
-// Merging the pieces of a real log of 2019, whose uploads all say thread 12,
-// must find that they are one run, and two copies shifted in time that they are not.
+// All uploads of a real log of 2019 have thread 12. Merging its pieces must find one run, and
+// merging two copies shifted in time must find two.
 func TestMergeSharedPieces(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "..", "..", "shared", "data", "get-2019-old-columns.csv.zst")
@@ -436,7 +436,7 @@ func TestMergeMemory(t *testing.T) {
 	calls := 0
 	stats, err := Logs(t.Context(), filepath.Join(dir, "out"), names, Options{Progress: func(int64) {
 		if calls++; calls%100 == 0 {
-			runtime.GC() // what is in use, not what lies about
+			runtime.GC() // memory in use, without garbage
 			runtime.ReadMemStats(&now)
 			peak = max(peak, now.HeapAlloc)
 		}
@@ -449,7 +449,7 @@ func TestMergeMemory(t *testing.T) {
 	}
 }
 
-// What several clients say is said once, and what they have counted is added up.
+// Equal notes of several clients occur once, and their counts are added up.
 func TestJoinNotes(t *testing.T) {
 	t.Parallel()
 	got := joinNotes([]string{"slow", "1 request had no answer", "slow", "2 requests had no answer", "4 requests had no answer", "1 object left",
@@ -459,7 +459,7 @@ func TestJoinNotes(t *testing.T) {
 	}
 }
 
-// What is no count is not added up.
+// Numbers that are not counts are not added up.
 func TestJoinNotesOverflow(t *testing.T) {
 	t.Parallel()
 	got := joinNotes([]string{"9223372036854775807 requests failed", "1 requests failed", "99999999999999999999 objects are left"})
@@ -468,7 +468,7 @@ func TestJoinNotesOverflow(t *testing.T) {
 	}
 }
 
-// Only those are named as reasons of an end that ended like that.
+// Only reasons of the worst end are named.
 func TestCombinedReason(t *testing.T) {
 	t.Parallel()
 	done, cut, dead := oplog.Trailer{End: "completed", Reason: "all was written"}, oplog.Trailer{End: "interrupted", Reason: "it was cut off"}, oplog.Trailer{End: "aborted", Reason: "nobody was there"}
@@ -487,7 +487,7 @@ func TestCombinedReason(t *testing.T) {
 	}
 }
 
-// Clients on one machine have its cores once, and together are its limit.
+// The cores of a machine count once, and its clients can be the limit together.
 func TestCombinedLoadOfOneMachine(t *testing.T) {
 	t.Parallel()
 	client := func() oplog.Trailer {
@@ -499,7 +499,7 @@ func TestCombinedLoadOfOneMachine(t *testing.T) {
 	}
 }
 
-// A client that the coordinator had lost is missing only where its log is not merged.
+// A lost client is missing only if its log is not merged.
 func TestMergeOfLostClients(t *testing.T) {
 	t.Parallel()
 	var logs [][]byte
@@ -530,7 +530,7 @@ func TestMergeOfLostClients(t *testing.T) {
 	}
 }
 
-// A piece of a merged log that lacks the header has other thread numbers than the log with it.
+// A piece of a merged log without the header has other thread numbers than the log with it.
 func TestMergeOfPieceNumbersThreads(t *testing.T) {
 	t.Parallel()
 	h := oplog.Header{Warp: "1", Run: "r1", Client: "A"}
@@ -547,7 +547,7 @@ func TestMergeOfPieceNumbersThreads(t *testing.T) {
 	}
 }
 
-// An empty line before the header, or a header without a line end, is not what hides it from a merge.
+// A merge finds a header after an empty line, or without a line end.
 func TestMergeOfHeadersEditedByHand(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "r1", "A")
@@ -561,7 +561,7 @@ func TestMergeOfHeadersEditedByHand(t *testing.T) {
 	}
 }
 
-// Trailers of trailers would grow with every merge.
+// Trailers within trailers would grow with every merge.
 func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "", "")
@@ -579,14 +579,14 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 	}
 }
 
-// A client of which one log has only the name and another one only how many threads it may use.
+// One log contains only a client's name, and another one only its number of threads.
 func TestMergeOfIdleClients(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "r1", "B")
 	foreign := stripComments(testlog.Unzstd(t, testlog.Encode(t, oplog.Header{Warp: "1"}, testlog.Trailer(), []oplog.Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
 	both := bytes.SplitAfter(testlog.Unzstd(t, mergeLogs(t, foreign, a).log), []byte("\n"))
 	empty := testlog.Encode(t, oplog.Header{Warp: "1", Client: "A", Threads: 7}, testlog.Trailer(), nil, 9)
-	for range 20 { // what depends on chance does so often enough
+	for range 20 { // often enough for random effects
 		m := mergeLogs(t, slices.Concat(both[0], both[1]), empty)
 		if len(m.head.Merged) != 2 || m.head.Merged[0].Threads != 7 {
 			t.Fatalf("header %s", asJSON(m.head))
@@ -594,7 +594,7 @@ func TestMergeOfIdleClients(t *testing.T) {
 	}
 }
 
-// TestMergePhases: a merge keeps them, be it in steps or at once.
+// TestMergePhases checks that a merge keeps phases, in steps or at once.
 func TestMergePhases(t *testing.T) {
 	t.Parallel()
 	a, ra := testLog(t, 1, "r1", "A")
@@ -622,8 +622,7 @@ func TestMergePhases(t *testing.T) {
 	}
 }
 
-// TestMergeStatements merges a script's log with that of something else, in
-// steps and at once.
+// TestMergeStatements merges a script's log with another log, in steps and at once.
 func TestMergeStatements(t *testing.T) {
 	t.Parallel()
 	ra := testlog.ScriptRecords(1, 200, "r1", "A")
@@ -659,7 +658,7 @@ func TestMergeStatements(t *testing.T) {
 	}
 }
 
-// Damage in the middle of an input is reported, and nothing is left behind.
+// Damage in the middle of an input is reported, and no file is left behind.
 func TestMergeOfDamaged(t *testing.T) {
 	t.Parallel()
 	log := testlog.Encode(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testlog.Trailer(), inTurns(30_000, 8, "A"), 1000)
@@ -676,7 +675,7 @@ func TestMergeOfDamaged(t *testing.T) {
 	}
 }
 
-// Progress says how many rows are read, all of them at last.
+// Progress reports the number of rows read, in the end all of them.
 func TestMergeProgress(t *testing.T) {
 	t.Parallel()
 	const rows = 5000
@@ -693,7 +692,8 @@ func TestMergeProgress(t *testing.T) {
 	}
 }
 
-// gappedLog is the log of a client with some of its frames, which have ten rows each. Frame 0 is the header.
+// gappedLog writes the log of a client with only some of its frames, which have ten rows each.
+// Frame 0 is the header.
 func gappedLog(t *testing.T, client string, frames ...int) []byte {
 	t.Helper()
 	var log bytes.Buffer
@@ -722,7 +722,7 @@ func gappedLog(t *testing.T, client string, frames ...int) []byte {
 	return picked
 }
 
-// Rows that a log lacks or has twice are warned of, and the result says so, however it is merged.
+// Missing and duplicate rows cause a warning, and the result contains it, however it is merged.
 func TestMergeOfLogsWithHoles(t *testing.T) {
 	t.Parallel()
 	whole := func(client string) []byte { return gappedLog(t, client, 0, 1, 2, 3, 4, 5, 6) }
@@ -747,7 +747,7 @@ func TestMergeOfLogsWithHoles(t *testing.T) {
 	if again := mergeLogs(t, one.log); !bytes.Equal(again.log, one.log) {
 		t.Errorf("once more: %q", again.end.Notes)
 	}
-	// What one piece lacks is in the other.
+	// Rows missing in one piece are in the other.
 	if m := mergeLogs(t, gappedLog(t, "A", 0, 1, 3, 5, 6), gappedLog(t, "A", 0, 2, 4), c); len(m.end.Notes) > 0 || len(m.rows) != 100 {
 		t.Errorf("pieces: %d rows, notes %q", len(m.rows), m.end.Notes)
 	}

@@ -12,7 +12,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// oddLogs are a few small logs, of which many have requests in common and few say whose they are.
+// oddLogs returns a few small logs. Many have requests in common, and few identify their client.
 func oddLogs(t testing.TB, rng *rand.Rand) [][]byte {
 	pool := make([]oplog.Record, 4+rng.IntN(8))
 	for i := range pool {
@@ -38,7 +38,7 @@ func oddLogs(t testing.TB, rng *rand.Rand) [][]byte {
 	return logs
 }
 
-// Whatever logs have in common and whoever they are of, their order makes no difference.
+// The order of the inputs makes no difference, whatever they have in common.
 func TestMergeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {

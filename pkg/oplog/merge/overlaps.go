@@ -14,8 +14,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// nameAnonymous numbers the ranges of rows without a name, the nodes, and
-// returns the run that each node is of.
+// nameAnonymous numbers the ranges of rows without a name, the nodes, and returns the run of each
+// node.
 func (m *merger) nameAnonymous() ([]string, error) {
 	var nodes []node
 	for _, s := range m.sources {
@@ -45,26 +45,26 @@ func (m *merger) nameAnonymous() ([]string, error) {
 	return g.names(), nil
 }
 
-// A node is the rows of one range that has no name.
+// A node contains the rows of one range without a name.
 type node struct {
-	merged bool // an earlier merge has found out that the input's are different runs
+	merged bool // an earlier merge has found that the input contains different runs
 	run    string
 	first  int    // number of its first row
-	hash   string // of that row
+	hash   string // hash of that row
 	all    xxhash.Digest
 }
 
-// overlaps finds out which nodes can be of one run.
+// overlaps finds the nodes that can belong to one run.
 type overlaps struct {
 	nodes    []node
 	ops      map[string]int
-	busy     map[opThread][]int64        // until when, by node
+	busy     map[opThread][]int64        // end of the latest request, by node
 	conflict map[[2]int]map[int]struct{} // pair of nodes: operations in which they overlap
-	broken   map[int]bool                // operations of which a node overlaps with itself
+	broken   map[int]bool                // operations in which a node overlaps with itself
 	order    []int                       // nodes, in the order of their first rows
-	rows     int                         // different ones so far
+	rows     int                         // number of different rows so far
 	last     row
-	same     []*threadRange // of all nodes that have the last row
+	same     []*threadRange // all nodes that have the last row
 	decode   rowDecoder
 }
 
@@ -114,8 +114,8 @@ func (n *node) addRow(rest []byte, start int64, thread uint32) {
 	_, _ = n.all.Write(b[:])
 }
 
-// flush compares the last row with those before it. If several inputs have it, it
-// is the same request, and does not overlap with itself.
+// flush compares the last row with those before it. If several inputs have it, it is the same
+// request and does not overlap with itself.
 func (g *overlaps) flush() error {
 	if len(g.same) == 0 {
 		return nil
@@ -148,7 +148,7 @@ func (g *overlaps) flush() error {
 	return nil
 }
 
-// busyWith returns until when that thread of every node is busy with an operation.
+// busyWith returns how long that thread of every node is busy with an operation.
 func (g *overlaps) busyWith(key opThread) ([]int64, error) {
 	if busy := g.busy[key]; busy != nil {
 		return busy, nil
@@ -189,10 +189,9 @@ func (g *overlaps) different(a, b int) bool {
 	return false
 }
 
-// names puts nodes that can be one run together, in the order of their first
-// rows, and names the runs after the first row if there are several. Nodes that
-// begin with the same row are told apart by all of theirs, so the order of the
-// inputs does not matter.
+// names groups nodes that can belong to one run, in the order of their first rows, and names the
+// runs after the first row if there are several. Nodes that begin with the same row are
+// distinguished by all their rows, so the order of the inputs does not matter.
 func (g *overlaps) names() []string {
 	slices.SortStableFunc(g.order, func(a, b int) int {
 		x, y := &g.nodes[a], &g.nodes[b]

@@ -10,9 +10,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A row is a record on its way through a merge. Rows are ordered by start and
-// then by body, which holds everything else that the row says about its
-// request, so the order does not depend on which input came first.
+// A row is a record during a merge. Rows are ordered by start and then by body, which contains
+// everything else about the request, so the order does not depend on the order of the inputs.
 type row struct {
 	start  int64
 	source uint32 // index of its inputClient; not part of the order
@@ -31,13 +30,13 @@ func (r *row) keep(o *row) {
 	r.start, r.source, r.body = o.start, o.source, append(r.body[:0], o.body...)
 }
 
-// thread decodes the thread only.
+// thread decodes only the thread.
 func (r *row) thread() uint32 {
 	d := wire.NewReader(r.body)
 	return uint32(d.Uint())
 }
 
-// appendBody encodes all of r but its start and its run.
+// appendBody encodes all of r except its start and its run.
 func appendBody(b []byte, r *oplog.Record) []byte {
 	for _, n := range [...]uint64{uint64(r.Thread), statementNumber(r.Statement), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
 		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
@@ -51,7 +50,7 @@ func appendBody(b []byte, r *oplog.Record) []byte {
 	return b
 }
 
-// statementNumber is different for the warm-up and the rest of a statement.
+// statementNumber returns different numbers for the warm-up and the rest of a statement.
 func statementNumber(s oplog.Statement) uint64 {
 	n := uint64(s.Number) << 1
 	if s.WarmUp {
@@ -60,7 +59,7 @@ func statementNumber(s oplog.Statement) uint64 {
 	return n
 }
 
-// appendPhases writes 0 where there are no phases.
+// appendPhases writes 0 if there are no phases.
 func appendPhases(b []byte, p *oplog.Phases) []byte {
 	if p == nil {
 		return append(b, 0)
@@ -72,7 +71,7 @@ func appendPhases(b []byte, p *oplog.Phases) []byte {
 	return b
 }
 
-// A rowDecoder makes records of rows. Their strings are interned, except keys.
+// A rowDecoder decodes rows into records. It interns their strings, except keys.
 type rowDecoder struct {
 	op, client, endpoint, err wire.Interner
 }

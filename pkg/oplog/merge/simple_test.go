@@ -15,8 +15,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// oddRecords are records of one client with everything that a merge may meet: equal starts, numbers
-// that need more room than usual, statements, schedules.
+// oddRecords returns records of one client with everything that a merge may meet: equal starts,
+// large numbers, statements, schedules.
 func oddRecords(rng *rand.Rand, n int, run, client string) []oplog.Record {
 	records := testlog.Everything(rng, n, run, client)
 	for i := range records {
@@ -45,7 +45,8 @@ func oddRecords(rng *rand.Rand, n int, run, client string) []oplog.Record {
 	return records
 }
 
-// foreignLog has the documented columns only, and times with as many digits as they need.
+// foreignLog writes a log with only the documented columns, and times with as many digits as they
+// need.
 func foreignLog(t *testing.T, client string, records []oplog.Record) []byte {
 	t.Helper()
 	h := testlog.Header()
@@ -66,7 +67,7 @@ func foreignLog(t *testing.T, client string, records []oplog.Record) []byte {
 	return b.Bytes()
 }
 
-// simpleMerge is what a merge should write: all rows of all logs, sorted in memory.
+// simpleMerge returns what a merge should write: all rows of all logs, sorted in memory.
 func simpleMerge(t *testing.T, m merged, logs [][]byte) []byte {
 	t.Helper()
 	var all []oplog.Record
@@ -104,7 +105,7 @@ func simpleMerge(t *testing.T, m merged, logs [][]byte) []byte {
 	return b
 }
 
-// TestMergeAsSimple compares merges with all rows sorted in memory, to the byte.
+// TestMergeAsSimple compares merges with all rows sorted in memory, byte by byte.
 func TestMergeAsSimple(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -140,7 +141,7 @@ func TestMergeAsSimple(t *testing.T) {
 	}
 }
 
-// rowLines leaves out what begins a log and what ends it.
+// rowLines removes the start and the end of a log.
 func rowLines(text []byte) []byte {
 	at := bytes.Index(text, []byte("\n0\t"))
 	for {
@@ -152,7 +153,7 @@ func rowLines(text []byte) []byte {
 	}
 }
 
-// The logs of other implementations, by themselves and together.
+// Merges logs of other implementations, separately and together.
 func TestMergeAsSimpleOfShared(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "data", "*.csv.zst"))

@@ -14,17 +14,17 @@ import (
 	"slices"
 )
 
-// A sorter is an external merge sort. It sorts as many rows as fit its buffer,
-// writes them to a temporary file as a run, and merges the runs in the end, so
-// its memory does not depend on the number of rows.
+// A sorter is an external merge sort. It sorts as many rows as fit into its buffer, writes them to
+// a temporary file as a run, and finally merges the runs, so its memory does not depend on the
+// number of rows.
 type sorter struct {
 	folder   string // of the temporary file
-	maxBytes int    // of rows in the buffer
+	maxBytes int    // max size of rows in the buffer
 	maxRows  int
 	maxRuns  int // merged at once
 
-	rows   []byte     // the buffer, as rows are in the file
-	sorted []rowIndex // of these rows
+	rows   []byte     // the buffer, encoded as in the file
+	sorted []rowIndex // index of these rows
 	file   *os.File
 	out    *bufio.Writer
 	size   int64 // of the file
@@ -35,17 +35,17 @@ const (
 	sortBuffer = 4 << 20
 	sortRows   = 64 << 10
 	maxRuns    = 512
-	readBuffer = 16 << 10 // for each run that is merged
-	maxBody    = 4 << 20  // longer than a row of a log can make
+	readBuffer = 16 << 10 // for each run in a merge
+	maxBody    = 4 << 20  // larger than any row of a log
 )
 
-// A rowIndex says where in the buffer a row is.
+// A rowIndex is the position of a row in the buffer.
 type rowIndex struct {
 	start int64
 	at    int
 }
 
-// A run is a section of the file in which rows are sorted.
+// A run is a section of the file with sorted rows.
 type run struct{ from, to int64 }
 
 func newSorter(folder string) *sorter {
@@ -112,8 +112,8 @@ func (s *sorter) flush() error {
 	return nil
 }
 
-// newFile creates a file next to the output, where there has to be room. Its name is removed at
-// once where the system allows that, so that even a merge that is killed leaves nothing behind.
+// newFile creates a file next to the output, which needs room anyway. It removes the file's name at
+// once if the system allows that, so that even a killed merge leaves nothing behind.
 func (s *sorter) newFile() error {
 	f, err := os.CreateTemp(s.folder, ".warp-merge-*")
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *sorter) newFile() error {
 	return nil
 }
 
-// finish is called after the last row was added.
+// finish is called after the last row has been added.
 func (s *sorter) finish(ctx context.Context) error {
 	if len(s.sorted) > 0 {
 		if err := s.writeRun(); err != nil {
@@ -144,7 +144,7 @@ func (s *sorter) finish(ctx context.Context) error {
 	return s.flush()
 }
 
-// mergeGroups merges groups of runs, each to one run, into a new file.
+// mergeGroups merges each group of runs into one run in a new file.
 func (s *sorter) mergeGroups(ctx context.Context) (err error) {
 	if err := s.flush(); err != nil {
 		return err
@@ -206,7 +206,7 @@ func newRunReader(file *os.File, x run) *runReader {
 	return &runReader{in: bufio.NewReaderSize(section, readBuffer), left: x.to - x.from}
 }
 
-// next reads a row; io.EOF says that there is none.
+// next reads a row. It returns io.EOF at the end.
 func (r *runReader) next() error {
 	if r.left == 0 {
 		return io.EOF
@@ -239,7 +239,7 @@ func (h *runHeap) Pop() any {
 	return last
 }
 
-// checkRows is how many rows are merged between two looks at the context.
+// checkRows is the number of rows between two checks of the context.
 const checkRows = 1 << 10
 
 // mergeRuns calls f with the rows of all runs in order.
@@ -264,7 +264,7 @@ func mergeRuns(ctx context.Context, file *os.File, runs []run, f func(*row) erro
 		switch err := first.next(); err {
 		case nil:
 			heap.Fix(&h, 0)
-		case io.EOF: // of the run; a file that is too short is errSpill
+		case io.EOF: // the end of the run; a file that is too short is errSpill
 			heap.Pop(&h)
 		default:
 			return err
@@ -278,7 +278,7 @@ var errSpill = errors.New("a temporary file of the merge is damaged")
 // rowHead is the number of bytes before the body of a row in the file.
 const rowHead = 8 + 2 + 4
 
-// append appends the row as it is in the file.
+// append encodes the row as in the file.
 func (r *row) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.start))
 	b = binary.LittleEndian.AppendUint16(b, uint16(r.source))
@@ -286,7 +286,7 @@ func (r *row) append(b []byte) []byte {
 	return append(b, r.body...)
 }
 
-// parseHead parses what append has written before the body.
+// parseHead decodes what append has written before the body.
 func parseHead(b []byte) (r row, size int) {
 	e := binary.LittleEndian
 	return row{start: int64(e.Uint64(b)), source: uint32(e.Uint16(b[8:]))}, int(e.Uint32(b[10:]))

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// sortRecords gives records to a sorter, each from another source than the one before.
+// sortRecords passes records to a sorter, each from a different source.
 func sortRecords(t *testing.T, s *sorter, records []oplog.Record) {
 	t.Helper()
 	for i := range records {
@@ -40,7 +40,7 @@ func sortedRecords(t *testing.T, s *sorter) (got []oplog.Record) {
 	return got
 }
 
-// However many runs there are, rows come out in order, as often as they are asked for.
+// However many runs there are, rows come out in order, as often as they are read.
 func TestSorter(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -87,7 +87,7 @@ func TestRowRoundTrip(t *testing.T) {
 	}
 }
 
-// A merge that is stopped while it merges runs says so.
+// A merge that is canceled while it merges runs returns the error.
 func TestSorterStops(t *testing.T) {
 	t.Parallel()
 	s := newSorter(t.TempDir())
@@ -107,7 +107,7 @@ func TestSorterStops(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to is named.
+// The error names a directory that is not writable.
 func TestSorterWithoutFolder(t *testing.T) {
 	t.Parallel()
 	s := newSorter(filepath.Join(t.TempDir(), "none"))
@@ -120,7 +120,7 @@ func TestSorterWithoutFolder(t *testing.T) {
 	}
 }
 
-// A file that can no longer be written to, as on a full disk, ends the sorting.
+// An error of the file, as on a full disk, ends the sorting.
 func TestSorterWithoutRoom(t *testing.T) {
 	t.Parallel()
 	s := newSorter(t.TempDir())
@@ -136,7 +136,7 @@ func TestSorterWithoutRoom(t *testing.T) {
 	}
 }
 
-// A temporary file that is not as it was written ends in an error, or in other rows, and not in a panic.
+// A damaged temporary file causes an error or wrong rows, but no panic.
 func TestDamagedSpill(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 8))

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// combineTrailers combines the trailers of logs, and adds what is known of those without one.
+// combineTrailers combines the trailers of logs, and adds what is known about those without one.
 func (m *merger) combineTrailers(logs []*sourceLog) oplog.Trailer {
 	var all []oplog.Trailer
 	for _, l := range logs {
@@ -27,9 +27,8 @@ func (m *merger) combineTrailers(logs []*sourceLog) oplog.Trailer {
 	return CombineTrailers(all)
 }
 
-// lossNotes says how many rows the result has too few and too many, compared
-// with what the logs say at their ends. Rows that one piece of a log lacks may
-// be in another one.
+// lossNotes returns notes about missing and extra rows in the result, compared with the numbers in
+// the trailers. Rows that one piece of a log lacks may be in another.
 func (m *merger) lossNotes() (notes []string) {
 	rows := map[*sourceLog]int64{}
 	for _, c := range m.clients {
@@ -37,7 +36,7 @@ func (m *merger) lossNotes() (notes []string) {
 	}
 	var missing, repeated int64
 	for l, n := range rows {
-		if t := l.trailer(); t != nil && t.Rows > 0 && n > 0 { // or the rows say that they are of another client
+		if t := l.trailer(); t != nil && t.Rows > 0 && n > 0 { // otherwise the rows belong to another client
 			missing += max(t.Rows-n, 0)
 			repeated += max(n-t.Rows, 0)
 		}
@@ -51,8 +50,8 @@ func (m *merger) lossNotes() (notes []string) {
 	return notes
 }
 
-// LostShare is the end of every note about a client that the coordinator has
-// lost, and whose log it therefore lacks.
+// LostShare is the end of every note about a client that the coordinator has lost, whose log is
+// therefore missing.
 func LostShare(client string, left, all int) string {
 	return fmt.Sprintf("the share of %s is missing, these are the figures of %d of %d clients", client, left, all)
 }
@@ -62,8 +61,8 @@ var lostShare = regexp.MustCompile(`the share of (\S*) is missing, these are the
 // IsLostShare reports whether a note ends with a [LostShare].
 func IsLostShare(note string) bool { return lostShare.MatchString(note) }
 
-// stillMissing removes the notes about lost clients whose logs are merged after
-// all, and corrects the number of clients in the others.
+// stillMissing removes the notes about lost clients whose logs are merged after all, and corrects
+// the number of clients in the others.
 func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 	here := map[string]bool{}
 	at := slices.IndexFunc(m.clients, func(c *client) bool { return c.log == l })
@@ -77,7 +76,7 @@ func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 			if here[part[1]] {
 				continue
 			}
-			left, _ := strconv.Atoi(part[2]) // nonsense is less than there are
+			left, _ := strconv.Atoi(part[2]) // an invalid number counts as 0
 			all, _ := strconv.Atoi(part[3])
 			if len(here) > left {
 				note = strings.TrimSuffix(note, part[0]) + LostShare(part[1], min(len(here), all), all)
@@ -88,8 +87,7 @@ func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 	return missing
 }
 
-// CombineTrailers combines the trailers of a run's parts. The run ended as
-// badly as the worst of them.
+// CombineTrailers combines the trailers of a run's parts. The run ended as its worst part did.
 func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	var t oplog.Trailer
 	worst := 0
@@ -113,7 +111,8 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 		t.Pauses = append(t.Pauses, x.Pauses...)
 	}
 	slices.SortFunc(t.Pauses, func(a, b oplog.Pause) int { return a.At.Compare(b.At) })
-	// A normal end is no reason for another run's early one. One that is not the worst becomes a note.
+	// A normal end does not explain another run's early one. A reason of a better end becomes a
+	// note.
 	t.End, t.Reason = ends[worst], alternatives(reasons[worst])
 	if interrupted := 2; worst > interrupted {
 		t.Notes = append(t.Notes, reasons[interrupted]...)
@@ -123,13 +122,12 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	return t
 }
 
-// countedNote matches notes about a number of something, in which nothing but
-// the noun depends on the number. A number that is a part of another one, as in
-// "9 of 20 points", cannot be added up by itself.
+// countedNote matches notes about a count, in which only the noun depends on the number. A number
+// that is a part of another one, as in "9 of 20 points", cannot be added up separately.
 var countedNote = regexp.MustCompile(`^([0-9]+) (request|object|datagram)s?( .+)$`)
 
-// joinNotes keeps equal notes once and adds up counts: two clients that say
-// "1 request had no answer" do not mean the same one.
+// joinNotes keeps equal notes once and adds up counts, because two clients that say "1 request had
+// no answer" mean different requests.
 func joinNotes(notes []string) []string {
 	type counted struct{ noun, rest string }
 	sums := map[counted]int64{}
@@ -142,7 +140,7 @@ func joinNotes(notes []string) []string {
 		}
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		what := counted{m[2], m[3]}
-		if err != nil || n > math.MaxInt64-sums[what] { // no count of anything
+		if err != nil || n > math.MaxInt64-sums[what] { // not a count
 			all = append(all, note)
 			continue
 		}

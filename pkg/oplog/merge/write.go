@@ -8,21 +8,21 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A rowWriter writes sorted rows. It holds equal ones back until it knows how
-// often and where they are.
+// A rowWriter writes sorted rows. It delays equal ones until it knows how many there are and in
+// which inputs.
 type rowWriter struct {
 	m      *merger
 	w      *oplog.Writer
 	decode rowDecoder
 	record [1]oplog.Record
 
-	row    row                // the last one, of which the others are copies
-	owner  rowOwner           // of all copies, unless there are counts
-	copies int64              // of that owner
-	counts map[rowOwner]int64 // copies by owner, where there are several
+	row    row                // the last row, of which the others are copies
+	owner  rowOwner           // owner of all copies, unless there are counts
+	copies int64              // number of that owner's copies
+	counts map[rowOwner]int64 // copies by owner, if there are several
 }
 
-// A rowOwner says whose row it is and from which input it came.
+// A rowOwner is the client of a row, and the input it came from.
 type rowOwner struct {
 	threads *threadRange
 	input   int
@@ -51,7 +51,7 @@ func (x *rowWriter) add(r *row) error {
 	return nil
 }
 
-// flush writes the row that was held back, as often as it really is there.
+// flush writes the delayed row, as often as the request really occurred.
 func (x *rowWriter) flush() error {
 	n := x.copies
 	if x.copies = 0; n == 0 {
@@ -75,7 +75,7 @@ func (x *rowWriter) flush() error {
 	return nil
 }
 
-// write writes the row n times, with the number that the owner's thread has in the result.
+// write writes the row n times, with the number of the owner's thread in the result.
 func (x *rowWriter) write(thread uint32, of *threadRange, n int64) error {
 	x.record[0].Thread = thread - of.from + of.client.offset
 	x.m.stats.Rows += n
@@ -88,9 +88,9 @@ func (x *rowWriter) write(thread uint32, of *threadRange, n int64) error {
 	return nil
 }
 
-// multiplicities works out how often each owner has the row. A thread cannot
-// start the same request twice, so what two inputs have is one request; only
-// requests too short for the clock may really be several.
+// multiplicities returns how often each owner has the row. A thread cannot start the same request
+// twice, so a row in two inputs is one request. Only requests that are too short for the clock may
+// really occur several times.
 func (x *rowWriter) multiplicities(d time.Duration) (map[numbering]int64, []*threadRange) {
 	times, sums := map[numbering]int64{}, map[numbering]int64{}
 	var owners []*threadRange
