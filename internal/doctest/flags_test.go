@@ -24,7 +24,7 @@ func helps(t *testing.T) map[string]string {
 
 var flagHead = regexp.MustCompile(`(?m)^  (?:-\w, )?--([a-z][a-z0-9.-]*)`)
 
-// aliases are what a help text says a flag is called besides.
+// aliases matches the other names of a flag in a help text.
 var aliases = regexp.MustCompile(`\(also\s+(--[^)]*)\)`)
 
 // flagsOf are the flags that a help text explains, with their aliases.

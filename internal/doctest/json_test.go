@@ -69,7 +69,7 @@ func sections() map[string]reflect.Type {
 	}
 }
 
-// lines that only the command line makes; what they are is known from real output.
+// ownSections are lines that only the command line makes; real output shows their fields.
 var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
 	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 

@@ -246,7 +246,7 @@ func (c *comparison) shift(before, after []float64, alpha float64) stats.Shift {
 // medians if no ratio can be judged.
 func (c *comparison) compare(r *Row) {
 	before, after, ok := r.ratios()
-	if d := c.design(); ok && d.A >= c.least() && d.B >= c.least() {
+	if d := c.design(); ok && d.A >= c.minRuns() && d.B >= c.minRuns() {
 		r.show(c.shift(before, after, 1-intervalLevel))
 		return
 	}
@@ -268,8 +268,8 @@ func (r *Row) show(s stats.Shift) {
 	r.Change, r.Low, r.High, r.Level = percent(s.Estimate), percent(s.Low), percent(s.High), s.Level
 }
 
-// least returns the minimum runs per side, or pairs, for any verdict.
-func (c *comparison) least() int {
+// minRuns returns the minimum runs per side, or pairs, for any verdict.
+func (c *comparison) minRuns() int {
 	if c.Paired {
 		return minPairs
 	}
@@ -279,7 +279,7 @@ func (c *comparison) least() int {
 // needed returns the minimum runs for judging this many metrics together: the
 // first step of Holm's procedure must be able to succeed.
 func (c *comparison) needed(metrics int) int {
-	n := c.least()
+	n := c.minRuns()
 	for n < 1000 && (stats.Design{A: n, B: n, Paired: c.Paired}).SmallestP() > c.Level(max(1, metrics)) {
 		n++
 	}
@@ -307,7 +307,7 @@ func (c *comparison) judge(family []*Row, v *Verdicts) {
 	if len(rows) == 0 {
 		return
 	}
-	if min(d.A, d.B) < c.least() || d.SmallestP() > c.Level(len(rows)) {
+	if min(d.A, d.B) < c.minRuns() || d.SmallestP() > c.Level(len(rows)) {
 		for _, r := range rows {
 			r.Verdict, r.Low, r.High, r.Level = TooFew, nil, nil, 0
 		}

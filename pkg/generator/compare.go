@@ -38,7 +38,7 @@ func (c *Comparer) Write(p []byte) (int, error) {
 	p = p[:max(0, min(int64(n), c.size-c.off))]
 	var want [compareSize]byte
 	for off := c.off; len(p) > 0 && !c.differs; {
-		piece := c.payload.lying(c.id, off)
+		piece := c.payload.inMemory(c.id, off)
 		if len(piece) == 0 {
 			piece = want[:]
 			c.payload.ObjectAt(c.id, c.size, off, piece[:min(len(p), compareSize)])

@@ -168,9 +168,9 @@ func (p *Payload) filePiece(objectID uint64, off int64) []byte {
 	return p.file[(p.objectKey(objectID)%length+uint64(off)%length)%length:]
 }
 
-// lying returns an object's content from off on, as far as it is in memory, or nothing if it has to
+// inMemory returns an object's content from off on, as far as it is in memory, or nothing if it has to
 // be computed.
-func (p *Payload) lying(objectID uint64, off int64) []byte {
+func (p *Payload) inMemory(objectID uint64, off int64) []byte {
 	switch {
 	case p.file != nil:
 		return p.filePiece(objectID, off)

@@ -111,7 +111,7 @@ func (b *buffer[T]) flush() {
 		if !ok {
 			return
 		}
-		b.took(p, b.deliver(p.content))
+		b.record(p, b.deliver(p.content))
 	}
 }
 
@@ -131,8 +131,8 @@ func (b *buffer[T]) next() (p parcel[T], ok bool) {
 	return p, true
 }
 
-// took records the result of a delivery.
-func (b *buffer[T]) took(p parcel[T], err error) {
+// record records the result of a delivery.
+func (b *buffer[T]) record(p parcel[T], err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.changed.Broadcast()

@@ -1,6 +1,6 @@
-// Package sink sends a run's records elsewhere while it runs: to InfluxDB,
-// StatsD, Prometheus, and as text to standard output. A sink never makes the
-// load wait: what its receiver does not take in time is dropped and counted.
+// Package sink sends a run's records to other programs while it runs: to InfluxDB, StatsD and
+// Prometheus, and as text to standard output. A sink never makes the load wait: what its receiver
+// does not accept in time is dropped and counted.
 package sink
 
 import (

@@ -246,7 +246,7 @@ type LakeAdmin struct{ *Lake }
 
 var _ store.Admin = (*LakeAdmin)(nil)
 
-// List checks each entry as well: clean-up deletes what it is told here.
+// List also checks each entry, because clean-up deletes what it returns.
 func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	check := store.NewListCheck(l.Prefix, false)
 	check.Unordered()
@@ -256,7 +256,8 @@ func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Obje
 // ListsUnsorted marks that the dfs endpoint does not list in the order of names.
 func (a *LakeAdmin) ListsUnsorted() {}
 
-// fileSystem sends a request about a file system, and calls look, unless that is nil, with the answer.
+// fileSystem sends a request about a file system, and calls look with the answer unless look is
+// nil.
 func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit func(*work), look func(*rest.Reply)) error {
 	w := a.begin(method, name, "")
 	defer w.end()
@@ -275,7 +276,8 @@ func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit fu
 	return nil
 }
 
-// BucketExists asks for the file system's properties or, since not every shared access signature allows that, for a listing.
+// BucketExists requests the file system's properties or, since not every shared access signature
+// allows that, a listing.
 func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error) {
 	var origin error
 	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *rest.Reply) { origin = checkOrigin(r) })
@@ -286,7 +288,7 @@ func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error)
 	return exists(err)
 }
 
-// Region is unknown: the account has one.
+// Region returns "", because the account has the region.
 func (a *LakeAdmin) Region(context.Context, string) (string, error) { return "", nil }
 
 // MakeBucket creates a file system.
@@ -305,18 +307,18 @@ func (a *LakeAdmin) MadeByWarp(ctx context.Context, name string) (made bool) {
 	return made
 }
 
-// Versioning is none: accounts with directories have no versions.
+// Versioning returns "", because accounts with directories have no versions.
 func (a *LakeAdmin) Versioning(context.Context, string) (string, error) { return "", nil }
 
-// SetVersioning is impossible.
+// SetVersioning fails.
 func (a *LakeAdmin) SetVersioning(context.Context, string, bool) error {
 	return store.Errorf("NotImplemented", 0, "Data Lake Storage has no versions")
 }
 
-// ObjectLock is none.
+// ObjectLock returns none.
 func (a *LakeAdmin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
 
-// Headers are the properties of a file as S3's headers have them.
+// Headers returns the properties of a file as S3 headers.
 func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
 	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
@@ -331,12 +333,13 @@ func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.He
 	return h, err
 }
 
-// Delete takes what is not there for deleted: clean-up may be asked twice.
+// Delete treats a missing file as deleted, because clean-up may delete it twice.
 func (a *LakeAdmin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return a.remove(ctx, refs, true, tr)
 }
 
-// RemoveFolders removes the directory that the prefix names and those below it, of which nothing but directories is left.
+// RemoveFolders removes the directory of prefix and the directories below it, unless they contain
+// files.
 func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) error {
 	folders := []string{strings.TrimSuffix(prefix, "/")}
 	err := a.eachPath(ctx, &store.List{Bucket: bucket, Prefix: prefix}, newTrace(), func(o store.Object) bool {
@@ -361,22 +364,22 @@ func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) er
 	return nil
 }
 
-// DeleteLocked is Delete: nothing is locked.
+// DeleteLocked is Delete, because nothing is locked.
 func (a *LakeAdmin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	return a.Delete(ctx, refs, newTrace())
 }
 
-// UploadFile is unsupported: what needs it, the store lacks.
+// UploadFile is unsupported, because it serves functions that the store does not have.
 func (a *LakeAdmin) UploadFile(context.Context, store.Ref, string, string) error {
 	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
 }
 
-// Uploads are none.
+// Uploads returns none.
 func (a *LakeAdmin) Uploads(context.Context, string, string, func(store.Upload) error) error {
 	return nil
 }
 
-// Parts are none.
+// Parts returns none.
 func (a *LakeAdmin) Parts(context.Context, store.Upload, func(store.Part) bool) error {
 	return noUpload()
 }

@@ -18,12 +18,12 @@ import (
 	"warp/pkg/store"
 )
 
-// tlsStore is an oddStore with TLS up to version most. serve also gets the TCP connection.
-func tlsStore(t testing.TB, most uint16, serve func(tcp *net.TCPConn, c *tls.Conn, br *bufio.Reader)) (addr string) {
+// tlsStore is an oddStore with TLS up to maxVersion. serve also gets the TCP connection.
+func tlsStore(t testing.TB, maxVersion uint16, serve func(tcp *net.TCPConn, c *tls.Conn, br *bufio.Reader)) (addr string) {
 	t.Helper()
 	srv := httptest.NewTLSServer(nil)
 	t.Cleanup(srv.Close)
-	cfg := &tls.Config{Certificates: srv.TLS.Certificates, MaxVersion: most}
+	cfg := &tls.Config{Certificates: srv.TLS.Certificates, MaxVersion: maxVersion}
 	return oddStore(t, func(tcp *net.TCPConn, _ *bufio.Reader) {
 		c := tls.Server(tcp, cfg)
 		serve(tcp, c, bufio.NewReader(c))

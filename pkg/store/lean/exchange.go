@@ -184,9 +184,9 @@ func (c *conn) putPlain(q *request, tr *store.Trace) error {
 // sendPlain sends the head, if there is one in c.ask, and the payload.
 func (c *conn) sendPlain(q *request, tr *store.Trace) error {
 	computed := q.size
-	lying, ok := q.body.(store.PieceBody)
+	pieces, ok := q.body.(store.PieceBody)
 	if ok = ok && sendsPieces && c.tls == nil; ok {
-		computed = min(lying.Lies(), q.size)
+		computed = min(pieces.Lies(), q.size)
 	}
 	for off := int64(0); ; {
 		end := min(computed, off+int64(c.e.piece))
@@ -205,7 +205,7 @@ func (c *conn) sendPlain(q *request, tr *store.Trace) error {
 			continue
 		}
 		if ok {
-			c.sock.follow(lying, off, q.size)
+			c.sock.follow(pieces, off, q.size)
 		}
 		return c.sendAndAwait(b, tr, q.size > 0 && (q.call == nil || q.call.Payload))
 	}

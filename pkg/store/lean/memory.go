@@ -19,7 +19,7 @@ type memory struct {
 	ask       []byte // the request's head
 	out       []byte // payload to be sent
 	collected []byte // collected by the socket for one system call
-	lying     *pieceRoom
+	pieceRoom *pieceRoom
 	kept      []byte // the document that was received last
 	cut       bool   // it was longer than kept
 

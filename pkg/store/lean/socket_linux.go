@@ -18,7 +18,7 @@ import (
 // false again when the socket is ready.
 type kernel struct {
 	rc     syscall.RawConn
-	lying  pieceQueue // to be sent after out
+	pieces pieceQueue // to be sent after out
 	pushed int64      // bytes sent so far
 	in     []byte     // where to receive
 	got    int
@@ -46,17 +46,17 @@ const sendsPieces = true
 
 // follow queues the content of body from off to end after s.out.
 func (s *socket) follow(body store.PieceBody, off, end int64) {
-	if body != nil && s.c.lying == nil {
-		s.c.lying = new(pieceRoom)
+	if body != nil && s.c.pieceRoom == nil {
+		s.c.pieceRoom = new(pieceRoom)
 	}
 	if body != nil {
-		s.lying.room = s.c.lying
+		s.pieces.room = s.c.pieceRoom
 	}
-	s.lying.begin(body, off, end)
+	s.pieces.begin(body, off, end)
 }
 
 // unsent reports whether anything is still to be sent.
-func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
+func (s *socket) unsent() bool { return len(s.out) > 0 || !s.pieces.empty() }
 
 // silent reports whether there is nothing to receive, not even the end of the connection. This is
 // normal between requests.
@@ -167,12 +167,12 @@ func (s *socket) push(fd uintptr) bool {
 		var n int
 		var errno syscall.Errno
 		at := s.clock()
-		if s.lying.empty() {
+		if s.pieces.empty() {
 			n, errno = sendTo(fd, s.out)
-		} else if s.out, s.err = s.lying.topUp(s.out), s.lying.err; s.err != nil {
+		} else if s.out, s.err = s.pieces.topUp(s.out), s.pieces.err; s.err != nil {
 			return true
 		} else {
-			n, errno = sendVector(fd, s.lying.vec)
+			n, errno = sendVector(fd, s.pieces.vec)
 		}
 		switch errno {
 		case 0:
@@ -195,10 +195,10 @@ func (s *socket) push(fd uintptr) bool {
 func (s *socket) advance(n int) {
 	s.begun = true
 	s.pushed += int64(n)
-	if s.lying.empty() {
+	if s.pieces.empty() {
 		s.out = s.out[n:]
 	} else {
-		s.lying.advance(n)
+		s.pieces.advance(n)
 	}
 }
 
