@@ -54,8 +54,9 @@ func againWith(t *testing.T, before *bed, args []string, objects int, size int64
 	}
 }
 
-// readsArchive expects each row to be one request for a file in an archive, after preparing an
-// archive for the trial and one for the run.
+// readsArchive expects each row to be one request for a file in an archive. Before them there are
+// two requests: the trial, for a file in another archive, and one that reads the archive's
+// directory.
 func readsArchive(t *testing.T, b *bed, h history) {
 	var archives []string
 	sent := 0

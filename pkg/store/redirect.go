@@ -100,7 +100,7 @@ func (r *Redirects) check(from, to *url.URL) error {
 	return checkHost(to.Host)
 }
 
-// location returns an address without its fragment, which is never sent.
+// location returns an address without the parts that are never sent.
 func location(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + u.EscapedPath() + "?" + u.RawQuery
 }

@@ -172,7 +172,7 @@ func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description
 	return e.put(ctx, w, p, tr)
 }
 
-// A framed is a body that consists of several pieces.
+// A framed is a body made of several parts.
 type framed struct {
 	pieces []io.ReaderAt
 	sizes  []int64

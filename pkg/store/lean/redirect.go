@@ -150,7 +150,7 @@ func (e *Engine) sameRoute(c *conn, q *request) *Engine {
 	return found.Engine
 }
 
-// notInTarget contains the characters that must not occur in a request target.
+// notInTarget reports whether r must not occur in a request target.
 func notInTarget(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
 
 // newRoute checks where a redirect leads and keeps the route.

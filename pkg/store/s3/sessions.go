@@ -131,14 +131,15 @@ func (s *Sessions) keep(ctx context.Context, bucket string, b *bucketSession) {
 			wait = max(session.Lasts/renewalShare, minRenewal/10)
 		}
 		s.mu.Unlock()
-		if !b.rest(s.done, wait) {
+		if !b.waitForRenewal(s.done, wait) {
 			return
 		}
 	}
 }
 
-// rest waits until the session has to be renewed. It returns false if nobody needs it any more.
-func (b *bucketSession) rest(done <-chan struct{}, wait time.Duration) bool {
+// waitForRenewal waits until the session has to be renewed. It returns false if nobody needs it any
+// more.
+func (b *bucketSession) waitForRenewal(done <-chan struct{}, wait time.Duration) bool {
 	renew := time.NewTimer(wait)
 	defer renew.Stop()
 	select {
