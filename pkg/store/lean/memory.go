@@ -34,7 +34,6 @@ type memory struct {
 	objects stringCache
 
 	signer     signer
-	same       headerCache
 	second     int64  // the engine's second when the signer got its time and credentials
 	bucket     string // the signer's region is this bucket's
 	generation uint32 // the generation of the regions

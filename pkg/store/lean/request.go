@@ -149,67 +149,12 @@ func (c *conn) buildHead(q *request) {
 	}
 	s.text = append(text, '\n')
 	c.ask = h
-	if !c.appendSameHeaders(q) {
-		c.appendHeaders(q)
-	}
+	c.appendHeaders(q)
 	if !s.anonymous() {
 		s.sign()
 		c.ask = append(append(c.ask, s.last[:]...), "\r\n"...)
 	}
 	c.ask = append(c.ask, "\r\n"...)
-}
-
-// A headerCache holds the headers, up to the signature, of the latest request whose headers depend
-// only on its kind and the second. It also holds the end of its canonical request.
-type headerCache struct {
-	kind      headerKind
-	ask, text []byte
-}
-
-// A headerKind is what the headers in a headerCache depend on.
-type headerKind struct {
-	epoch                    uint32 // the epoch of the signer
-	payloadHash, contentType string
-	fields                   *field // the first field
-	checksums                bool
-}
-
-// kind returns the values that determine q's headers. It returns false if they depend on more than
-// a headerKind contains.
-func (c *conn) kind(q *request) (k headerKind, ok bool) {
-	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
-		return k, false
-	}
-	if len(q.fields) > 0 {
-		k.fields = &q.fields[0]
-	}
-	for i := range q.fields {
-		if f := &q.fields[i]; f.random != nil || f.tags != nil {
-			return k, false
-		}
-	}
-	k.epoch, k.payloadHash, k.contentType = c.signer.epoch, q.payloadHash, q.contentType
-	k.checksums = q.checksums && q.method == "GET"
-	return k, true
-}
-
-// appendSameHeaders is appendHeaders for a request that may have the same headers as the previous
-// one.
-func (c *conn) appendSameHeaders(q *request) bool {
-	kind, ok := c.kind(q)
-	if !ok {
-		return false
-	}
-	s, same := &c.signer, &c.same
-	if same.kind == kind {
-		c.ask, s.text = append(c.ask, same.ask...), append(s.text, same.text...)
-		return true
-	}
-	ask, text := len(c.ask), len(s.text)
-	c.appendHeaders(q)
-	same.kind = kind
-	same.ask, same.text = append(same.ask[:0], c.ask[ask:]...), append(same.text[:0], s.text[text:]...)
-	return true
 }
 
 // appendTarget appends path and parameters, and returns where the path ends.
