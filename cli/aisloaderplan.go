@@ -178,8 +178,8 @@ func (f *loaderFlags) resolveSizes(p *loaderPlan) error {
 		return exit.Usagef("--minsize and --maxsize: %w", err)
 	}
 	f.payload.reader = f.readerType
-	if f.readerType == readerTar && smallest < generator.TarLeast {
-		return exit.Usagef("--readertype=tar: a TAR with a file in it has at least %d bytes, and --minsize=%s is less", generator.TarLeast, f.minSize)
+	if f.readerType == readerTar && smallest < generator.MinTarSize {
+		return exit.Usagef("--readertype=tar: a TAR with a file in it has at least %d bytes, and --minsize=%s is less", generator.MinTarSize, f.minSize)
 	}
 	return nil
 }

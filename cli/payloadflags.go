@@ -105,8 +105,8 @@ func readPayload(name string) ([]byte, error) {
 
 // fits refuses sizes that --reader cannot make.
 func (p *payloadFlags) fits(sizes generator.Sizes) error {
-	if p.reader == readerTar && sizes.Min() < generator.TarLeast {
-		return exit.Usagef("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
+	if p.reader == readerTar && sizes.Min() < generator.MinTarSize {
+		return exit.Usagef("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.MinTarSize, sizes.Min()).
 			WithHint("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
 	}
 	return nil

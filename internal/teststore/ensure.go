@@ -53,12 +53,12 @@ const Nfpm = "nfpm"
 // ErrUnavailable means that a program cannot be built here because a tool that it needs is missing.
 var ErrUnavailable = errors.New("it cannot be had here")
 
-// ErrLeftOut means that nothing is built in this run, because WARP_TEST_STORES is not 1.
-var ErrLeftOut = errors.New("make test leaves it out, make test-stores runs it")
+// ErrNotRequested means that nothing is built in this run, because WARP_TEST_STORES is not 1.
+var ErrNotRequested = errors.New("make test leaves it out, make test-stores runs it")
 
 // MaySkip reports whether a test that got this error instead of a program may be skipped.
 func MaySkip(err error) bool {
-	return errors.Is(err, ErrLeftOut) || errors.Is(err, ErrUnavailable) && !InCI()
+	return errors.Is(err, ErrNotRequested) || errors.Is(err, ErrUnavailable) && !InCI()
 }
 
 // Requested reports whether this run includes the stores and receivers that have to be built.
@@ -120,10 +120,10 @@ func Titles() []string {
 	return titles
 }
 
-// Ensure calls Build if the stores are Requested, and returns ErrLeftOut otherwise.
+// Ensure calls Build if the stores are Requested, and returns ErrNotRequested otherwise.
 func Ensure(ctx context.Context, store string) (binary string, err error) {
 	if !Requested() {
-		return "", fmt.Errorf("%s: %w", store, ErrLeftOut)
+		return "", fmt.Errorf("%s: %w", store, ErrNotRequested)
 	}
 	return Build(ctx, store)
 }

@@ -22,7 +22,7 @@ func TestAssembly(t *testing.T) {
 				held := bytes.Repeat([]byte{byte(i)}, r.IntN(200))
 				_, _ = both.Write(held)
 			}
-			size := int64(TarLeast) * r.Int64N(20)
+			size := int64(MinTarSize) * r.Int64N(20)
 			a.WriteObject(i, size)
 			content := p.NewReader()
 			content.Reset(i, size)

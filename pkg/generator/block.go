@@ -69,8 +69,8 @@ func (p *Payload) randomBlock() []byte {
 	return p.block
 }
 
-// Lies returns the offset from which all content is in memory.
-func (r *Reader) Lies() int64 {
+// InMemoryFrom returns the offset from which all content is in memory.
+func (r *Reader) InMemoryFrom() int64 {
 	if p := r.payload; !p.slices() || p.tar || p.file != nil {
 		return r.size
 	}

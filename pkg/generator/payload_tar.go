@@ -14,8 +14,8 @@ const (
 	tarShare = 128
 	// tarSwing is the range in which borders move. It is small enough to keep borders in order.
 	tarSwing = tarShare / 2
-	// TarLeast is the size of the smallest archive with a file.
-	TarLeast = 2*tarBlock + tarEnd
+	// MinTarSize is the size of the smallest archive with a file.
+	MinTarSize = 2*tarBlock + tarEnd
 )
 
 // A tarLayout contains the positions of the files in an archive, in blocks.

@@ -33,9 +33,9 @@ func TestTarIsValid(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
 	r := rand.New(rand.NewPCG(1, 1))
-	sizes := []int64{TarLeast, TarLeast + 1, TarLeast + 511, 3000, 64 << 10, 64<<10 + 1, 128 << 10, 1 << 20, 10_000_000}
+	sizes := []int64{MinTarSize, MinTarSize + 1, MinTarSize + 511, 3000, 64 << 10, 64<<10 + 1, 128 << 10, 1 << 20, 10_000_000}
 	for range 300 {
-		sizes = append(sizes, TarLeast+r.Int64N(400_000))
+		sizes = append(sizes, MinTarSize+r.Int64N(400_000))
 	}
 	for i, size := range sizes {
 		archive := content(p, uint64(i), size)
@@ -64,7 +64,7 @@ func TestTarIsValid(t *testing.T) {
 func TestTarWithoutRoom(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
-	for _, size := range []int64{0, 1, tarEnd, TarLeast - 1} {
+	for _, size := range []int64{0, 1, tarEnd, MinTarSize - 1} {
 		if b := content(p, 1, size); len(bytes.Trim(b, "\x00")) > 0 {
 			t.Errorf("%d bytes are not zero", size)
 		}
@@ -75,7 +75,7 @@ func TestTarAtAnyOffset(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1, Tar: true})
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, size := range []int{TarLeast, 5000, 70_000, 700_001} {
+	for _, size := range []int{MinTarSize, 5000, 70_000, 700_001} {
 		whole := content(p, 7, int64(size))
 		for range 3000 {
 			from := r.IntN(size)

@@ -208,8 +208,8 @@ func TestPieces(t *testing.T) {
 	for _, size := range []int{0, 1, blockFrom, blockFrom + 1, blockFrom + sliceSize, 1<<20 + 13, blockFrom + reach + 5000} {
 		want := object(p, 5, size)
 		r.Reset(5, int64(size))
-		if lies := r.Lies(); lies != int64(min(size, blockFrom)) {
-			t.Errorf("%d bytes: they lie in memory from %d on", size, lies)
+		if from := r.InMemoryFrom(); from != int64(min(size, blockFrom)) {
+			t.Errorf("%d bytes: in memory from offset %d", size, from)
 		}
 		for _, room := range []int{1, 1000} {
 			got := append([]byte(nil), want[:min(size, blockFrom)]...)
@@ -227,8 +227,8 @@ func TestPieces(t *testing.T) {
 	for _, o := range slices.Concat(payloadKinds[1:], shapes()[:3]) {
 		r := mustPayload(t, o).NewReader()
 		r.Reset(5, 1<<20)
-		if lies := r.Lies(); lies != 1<<20 {
-			t.Errorf("%+v: lies in memory from %d on, want nowhere", o, lies)
+		if from := r.InMemoryFrom(); from != 1<<20 {
+			t.Errorf("%+v: in memory from offset %d, want nothing", o, from)
 		}
 	}
 }

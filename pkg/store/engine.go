@@ -82,8 +82,8 @@ type Body interface {
 // A PieceBody can expose the memory that holds its content, so that sending it needs no copy.
 type PieceBody interface {
 	Body
-	// Lies returns the offset from which all content is in memory.
-	Lies() int64
+	// InMemoryFrom returns the offset from which all content is in memory.
+	InMemoryFrom() int64
 	// Pieces fills dst with the content from such an offset on and returns the number of pieces, or
 	// 0 at the end. The memory does not change.
 	Pieces(off int64, dst [][]byte) int

@@ -146,14 +146,14 @@ func (t *Trace) Answered(status int) {
 	}
 }
 
-// An Observation is the input of [Trace.Observed].
+// An Observation is the input of [Trace.Observe].
 type Observation struct {
 	FirstByte, LastByte time.Duration
 	Status, Requests    int
 }
 
-// Observed replaces what t has recorded about its requests.
-func (t *Trace) Observed(o Observation) {
+// Observe replaces what t has recorded about its requests.
+func (t *Trace) Observe(o Observation) {
 	t.firstByte, t.lastByte = o.FirstByte, o.LastByte
 	t.status, t.requests = uint16(o.Status), uint16(min(o.Requests, math.MaxUint16))
 }

@@ -15,12 +15,12 @@ import (
 // A layout is a payload whose end is in memory, in pieces of 1000 bytes.
 type layout struct {
 	*bytes.Reader
-	data  []byte
-	lies  int64
-	asked int
+	data         []byte
+	inMemoryFrom int64
+	asked        int
 }
 
-func (l *layout) Lies() int64 { l.asked++; return min(l.lies, int64(len(l.data))) }
+func (l *layout) InMemoryFrom() int64 { l.asked++; return min(l.inMemoryFrom, int64(len(l.data))) }
 
 func (l *layout) Pieces(off int64, dst [][]byte) (n int) {
 	for n < len(dst) && off < int64(len(l.data)) {
@@ -35,12 +35,12 @@ func (l *layout) Pieces(off int64, dst [][]byte) (n int) {
 // time.
 func TestLeanSendsPieces(t *testing.T) {
 	t.Parallel()
-	for _, lies := range []int64{0, 1, 64 << 10, 3 << 20, 1 << 40} {
+	for _, inMemoryFrom := range []int64{0, 1, 64 << 10, 3 << 20, 1 << 40} {
 		for _, size := range []int{0, 1, 1000, 70_001, 5_000_000} {
 			for _, more := range []int{0, 1, 5000} {
-				t.Run(fmt.Sprint(lies, "/", size, "+", more), func(t *testing.T) {
+				t.Run(fmt.Sprint(inMemoryFrom, "/", size, "+", more), func(t *testing.T) {
 					t.Parallel()
-					sendLayout(t, size, more, lies)
+					sendLayout(t, size, more, inMemoryFrom)
 				})
 			}
 		}
@@ -60,7 +60,7 @@ func TestLeanPiecesEndEarly(t *testing.T) {
 	}
 }
 
-func sendLayout(t *testing.T, size, more int, lies int64) {
+func sendLayout(t *testing.T, size, more int, inMemoryFrom int64) {
 	rec := startRecorder(t, false)
 	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}}, rec.listener.Addr().String())
 	data := make([]byte, size+more)
@@ -68,7 +68,7 @@ func sendLayout(t *testing.T, size, more int, lies int64) {
 		data[i] = byte(i * 7 >> (i / 1000 % 5))
 	}
 	for range 2 {
-		body := &layout{Reader: bytes.NewReader(data), data: data, lies: lies}
+		body := &layout{Reader: bytes.NewReader(data), data: data, inMemoryFrom: inMemoryFrom}
 		tr := store.NewTrace(time.Now())
 		put := store.Put{Ref: store.Ref{Bucket: "bucket", Key: "k"}, Body: body, Size: int64(size)}
 		if _, err := h.Put(context.Background(), put, tr); err != nil {
@@ -79,7 +79,7 @@ func sendLayout(t *testing.T, size, more int, lies int64) {
 			t.Fatalf("%d bytes arrived, want %d, or they are others", len(got), size)
 		}
 		if body.asked == 0 && size > 0 && runtime.GOOS == "linux" {
-			t.Error("nobody asked where the payload lies")
+			t.Error("nobody asked where the payload inMemoryFrom")
 		}
 		if (tr.LastByte() > 0) != (size > 0) {
 			t.Errorf("last byte after %v", tr.LastByte())

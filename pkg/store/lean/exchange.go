@@ -186,7 +186,7 @@ func (c *conn) sendPlain(q *request, tr *store.Trace) error {
 	computed := q.size
 	pieces, ok := q.body.(store.PieceBody)
 	if ok = ok && sendsPieces && c.tls == nil; ok {
-		computed = min(pieces.Lies(), q.size)
+		computed = min(pieces.InMemoryFrom(), q.size)
 	}
 	for off := int64(0); ; {
 		end := min(computed, off+int64(c.e.piece))

@@ -39,7 +39,7 @@ func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 	n := &netTrace{base: t.Base(), noted: t.Phases() != nil, all: t.Detailed()}
 	return context.WithValue(ctx, traceKey{}, n), func() {
-		t.Observed(store.Observation{
+		t.Observe(store.Observation{
 			FirstByte: time.Duration(n.firstByte.Load()), LastByte: time.Duration(n.lastByte.Load()),
 			Status: int(n.status.Load()), Requests: int(n.requests.Load()),
 		})
