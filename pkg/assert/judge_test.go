@@ -159,7 +159,7 @@ func TestJudgeStrictly(t *testing.T) {
 }
 
 // The measured value equals the one in the report.
-func TestMeasuredIsReported(t *testing.T) {
+func TestReportsWhatWasMeasured(t *testing.T) {
 	t.Parallel()
 	var assertions []string
 	for _, m := range results.Metrics() {
