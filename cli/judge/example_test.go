@@ -1,0 +1,26 @@
+package judge_test
+
+import (
+	"fmt"
+
+	"warp/cli/command"
+	"warp/cli/judge"
+)
+
+func ExampleFlags() {
+	var f judge.Flags
+	noVariables := func(string) (string, bool) { return "", false }
+	table := command.NewTable([]*command.Command{{Name: "cmp", Groups: []command.Group{{Flags: f.Flags()}}}})
+	for _, arg := range []string{"--judge=p99,GET.ttfb", "--min-effect=5%", "--min-effect=none"} {
+		if err := table.Scan([]string{"cmp", arg}).Parse(noVariables); err != nil {
+			fmt.Println(err)
+			return
+		}
+		o, err := f.Options(nil)
+		fmt.Println(o.Judge, o.MinEffect, err)
+	}
+	// Output:
+	// [p99 GET.ttfb] 0.02 <nil>
+	// [] 0.05 <nil>
+	// [] 0 --min-effect: "none" is not a percentage above 0 and below 100, such as 2%
+}
