@@ -28,7 +28,7 @@ const (
 // anyCode is the code of errors in results that do not tell codes apart.
 const anyCode = "(any code)"
 
-// ReadAggregated makes a report of the aggregated results that minio/warp
+// Read makes a report of the aggregated results that minio/warp
 // writes unless it is asked for every request.
 func Read(r io.Reader, wanted string) (*results.Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxText + 1}

@@ -22,7 +22,7 @@ func IsReport(r *bufio.Reader) bool {
 	return reportBegin.Match(begin)
 }
 
-// ReadReport reads a report that was saved as JSON.
+// Read reads a report that was saved as JSON.
 func Read(r io.Reader) (*Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxReport + 1}
 	d := json.NewDecoder(limited)
