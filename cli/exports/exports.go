@@ -21,7 +21,7 @@ import (
 	"warp/pkg/sink"
 )
 
-// Flags choose where the figures of a run go besides the log.
+// Flags choose the destinations of a run's metrics. The op log is not one of them.
 type Flags struct {
 	StatsD       string // HOST:PORT
 	StatsDLoader string // see [sink.Destinations]

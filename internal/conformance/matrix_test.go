@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the matrix in docs/compatibility.md anew")
 
-// The results in a cell, besides the words of an error.
+// The results in a cell. A refusal is the text of its error instead.
 const (
 	works    = "works"
 	inPart   = "works [in part](operations.md#versioned)"

@@ -11,7 +11,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// versionsOnWire expects as many requests as the rows say, besides preparation and the trial, and a
+// versionsOnWire expects as many requests as the rows say, after preparation and the trial, and a
 // version in every read.
 func versionsOnWire(objects int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {

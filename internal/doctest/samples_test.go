@@ -183,7 +183,8 @@ func values(t *testing.T, text string) any {
 	return v
 }
 
-// TestSchema checks what the schema accepts and rejects besides the samples.
+// TestSchema checks that the schema accepts valid files and rejects invalid ones. TestSamples
+// covers the samples.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	form := compiledSchema(t)

@@ -6,8 +6,8 @@ import (
 	"warp/pkg/hostload"
 )
 
-// otherFiles is the number of files besides the connections of the load: the log,
-// profiles, receivers of figures, and files of the runtime.
+// otherFiles is the number of open files that are not connections of the load: the log,
+// profiles, connections to metric receivers, and files of the runtime.
 const otherFiles = 32
 
 // checkFileLimit refuses a run that would run out of files for its connections.

@@ -135,7 +135,7 @@ func (g *Names) shard(thread uint32, n uint64) uint64 {
 // Suffixes of names whose content does not follow from the name.
 const (
 	ArchiveSuffix = ".zip"
-	CopySuffix    = ".copy" // the content is that of another object
+	CopySuffix    = ".copy" // a copy has the content of another object
 )
 
 // Owns reports whether Key can have made this name, with or without a suffix: it decodes thread and

@@ -100,8 +100,8 @@ func count(cpus *big.Int) (n int) {
 	return n
 }
 
-// add adds what two clients have and have used. The time, and figures that limit a single client,
-// are those of the client with the worst value. The first may be nil.
+// add returns the combined load of two clients. It sums what they have and use. For the time, and
+// for figures that limit a single client, it takes the worse value. a may be nil.
 func add(a, b *Load) *Load {
 	if a == nil {
 		sum := *b

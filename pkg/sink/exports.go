@@ -10,7 +10,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Destinations says where the figures of a process go besides the log. It contains only values, so
+// Destinations lists where a process sends its metrics. The op log is not one of them. It contains only values, so
 // that a coordinator can pass it to its clients.
 type Destinations struct {
 	Influx      *InfluxOptions `json:"influx,omitempty"` // nil = nowhere

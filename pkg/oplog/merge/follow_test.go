@@ -15,8 +15,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Rows arrive as soon as their frame is there, though the log goes on. Their times and threads are
-// those of a merge.
+// Rows arrive as soon as their frame is complete, while the log is still written. They have the
+// same times and threads as after a merge.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	const ahead, offset = int64(250e6), 7
