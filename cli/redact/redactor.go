@@ -153,8 +153,8 @@ func (r *Redactor) Text(s string) string {
 	})
 }
 
-// replaceSecret takes secret out of s where it stands alone, and anywhere if
-// it is so long that it cannot be there by chance.
+// replaceSecret replaces secret in s where it is a word by itself. A long
+// secret, which cannot occur by chance, is replaced anywhere.
 func replaceSecret(s, secret string) string {
 	switch {
 	case len(secret) < minSecret:

@@ -14,7 +14,7 @@ var aisloaderFlags = strings.Fields(`batchsize bprops bucket cached cksum-type c
 	uniquegets usage verifyhash`)
 
 // aisloaderDefaults are the defaults in the help, in the form of aisloader's table. The page
-// describes those of -cleanup and -epochs.
+// describes the defaults of -cleanup and -epochs.
 var aisloaderDefaults = map[string]string{
 	"batchsize": "100", "cksum-type": "xxhash", "duration": "1m", "ip": "localhost", "maxsize": "1GiB", "minsize": "1MiB",
 	"numworkers": "10", "port": "8080", "provider": "ais", "readertype": "sg", "statsdip": "localhost", "statsdport": "8125",

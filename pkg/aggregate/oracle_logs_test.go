@@ -95,9 +95,9 @@ func randomLog(rng *rand.Rand) (*memoryLog, string) {
 }
 
 // disturbed returns rows of which some start and end at the same instants as others, hang, have no
-// answer, or were due long before. All times are even, except those of requests that took no time:
-// if one of these were exactly at an instant of the window, the order of rows would decide to which
-// side it belongs.
+// answer, or were due long before. All times are even, except for requests that took no time:
+// if one of these coincided with the begin or end of the window, the order of rows would decide
+// whether it is inside.
 func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 	for i := range rows {
 		r := &rows[i]

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTracing: while it is on, rows of the sample have phases, and a row that
-// makes a connection has those of the connection; while it is off, none has any.
+// While tracing is on, sampled rows have phases, and a row that opens a connection
+// also has the phases of connecting. While it is off, no row has any.
 func TestTracing(t *testing.T) {
 	t.Parallel()
 	w := testWorker(t, silentStore(t))

@@ -7,7 +7,7 @@ import (
 	"warp/pkg/miniowarp"
 )
 
-// Read returns a report like those of warp's own runs.
+// Read returns a report in the same form as for warp's own runs.
 func ExampleRead() {
 	text := `{"v": 2, "commandline": "warp put", "final": true, "by_op_type": {"PUT": {
 		"total_requests": 20, "total_objects": 20, "total_bytes": 20480, "concurrency": 4,

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// The merged figures of two machines equal those of one machine with all requests.
+// The merged figures of two machines equal the figures of one machine with all requests.
 func TestLiveMergesExactly(t *testing.T) {
 	t.Parallel()
 	const base, ahead = int64(1e18), int64(300 * time.Millisecond)

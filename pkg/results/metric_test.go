@@ -74,8 +74,8 @@ func TestMainGroup(t *testing.T) {
 	}
 }
 
-// The total of several operations is that of their group, and the total of a single operation is
-// that operation.
+// The total of several operations is the total of their group. The total of a single operation is
+// the operation itself.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	all := &Stats{Mean: 7}

@@ -148,8 +148,8 @@ func (s *Sparse) Each(f func(value time.Duration, n uint64)) {
 	})
 }
 
-// Quantiles returns the quantiles for shares in ascending order. They equal those of a Histogram of
-// the same values.
+// Quantiles returns the quantiles for shares in ascending order. A [Histogram] of the same values
+// returns the same quantiles.
 func (s *Sparse) Quantiles(shares ...float64) []time.Duration {
 	all := make([]time.Duration, len(shares))
 	var below uint64

@@ -16,7 +16,7 @@ import (
 const maxHosts = 100_000
 
 // ParseHosts parses the value of --host: hosts with or without a port, separated by commas. {1...8}
-// stands for each number of the range. It may occur in the name or the port, and more than once.
+// expands to each number of the range. It may occur in the name or the port, and more than once.
 // With leading zeros ({01...10}) all numbers have that many digits. "file:path" reads a list with
 // one such specification per line, in which "#" begins a comment. A host that occurs more than once
 // counts once, because requests in flight are counted per host.

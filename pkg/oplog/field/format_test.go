@@ -32,7 +32,7 @@ func TestFormatsNumbersAndTimes(t *testing.T) {
 	}
 }
 
-// What needs quotes gets them wherever in a field it stands, and nothing else does.
+// A field is quoted if it needs quotes, wherever the reason occurs in it, and otherwise not.
 func TestQuotesWhereNeeded(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {

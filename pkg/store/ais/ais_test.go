@@ -78,7 +78,7 @@ func keys(t *testing.T, e store.Engine, l store.List) (all []string) {
 	return all
 }
 
-// A row includes the time and the request of a redirect. The first byte is that of the object.
+// A row includes the time and the request of a redirect. The first byte belongs to the object.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})

@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Close closes all idle connections, including those of bookkeeping and of other identities. The
+// Close closes all idle connections, also for bookkeeping and other identities. The
 // connection of a running request is closed when its answer is complete.
 func TestClose(t *testing.T) {
 	t.Parallel()

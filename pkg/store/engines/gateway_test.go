@@ -105,8 +105,8 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-// A request includes the time of its redirect, and the row counts both requests. The first byte is
-// that of the final answer.
+// A request includes the time of its redirect, and the row counts both requests. The first byte
+// belongs to the final answer.
 func TestRedirectTrace(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {
