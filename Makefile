@@ -22,7 +22,11 @@ PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    ?= 20s
 TESTFLAGS   ?=
 PACKAGES    ?= ./...
-STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety standin)
+# test/ is a module of its own, which ./... leaves out.
+TEST_PACKAGES ?= ./...
+# The packages whose tests use real stores, of warp and of test/.
+STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore standin)
+TEST_STORE_TESTS := $(addprefix ./,conformance distributed doctest kubetest monitored packagetest safety)
 BENCHTIME   ?= 1s
 
 # Everything is compiled with the same flags, so that all targets and the binaries that tests build share the build cache.
@@ -36,7 +40,7 @@ DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --fo
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags "$(LDFLAGS)"
 
-.PHONY: build demo test test-stores other-packages stores check fmt cross bench gobench fuzz site binaries packages clean
+.PHONY: build demo test test-stores other-packages other-test-packages stores check fmt cross bench gobench fuzz site binaries packages clean
 
 build:
 	$(BUILD) -o warp .
@@ -49,11 +53,14 @@ demo: build
 stores:
 	$(GO) run ./internal/teststore/build
 
+GO_TEST = $(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test
+
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
 # the race detector, and runs alone, in test-stores.
 # Without cgo, as in make build; only the race detector needs it. vet is part of make check.
 test:
-	$(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
+	$(GO_TEST) -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
+	cd test && $(GO_TEST) -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(TEST_PACKAGES)
 	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
@@ -61,16 +68,23 @@ test:
 # see the binaries that tests build.
 test-stores: stores
 	WARP_TEST_STORES=1 $(GO) test -count=1 -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
+	cd test && WARP_TEST_STORES=1 $(GO) test -count=1 -vet=off -race -p 1 -timeout 20m $(TEST_STORE_TESTS)
 	CGO_ENABLED=0 $(GO) test -count=1 -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
+	cd test && CGO_ENABLED=0 $(GO) test -count=1 -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
 
 # The packages that test-stores leaves out, for CI, which need not run any of them twice.
 other-packages:
 	@$(GO) list ./... | grep -vxF "$$($(GO) list $(STORE_TESTS))"
 
+other-test-packages:
+	@cd test && $(GO) list ./... | grep -vxF "$$($(GO) list $(TEST_STORE_TESTS))"
+
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
 	CGO_ENABLED=0 $(GO) vet ./...
+	cd test && CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) run $(STATICCHECK) ./...
+	cd test && CGO_ENABLED=0 $(GO) run $(STATICCHECK) ./...
 
 fmt:
 	gofmt -w .
@@ -83,29 +97,31 @@ binaries:
 	done
 
 cross: binaries
-	@set -e; for p in $(PLATFORMS); do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...; done
+	@set -e; for p in $(PLATFORMS); do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./... && (cd test && GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...); done
 
 # The same commit gives the same bytes on the same machine. Nothing is published.
 packages: build binaries
-	$(GO) run ./internal/release -version '$(VERSION)' -date '$(DATE)' -nfpm '$(NFPM)'
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && CGO_ENABLED=0 $(GO) build -C test -o "$$dir" ./release && \
+		"$$dir/release" -version '$(VERSION)' -date '$(DATE)' -nfpm '$(NFPM)'
 
 # What warp costs a client above the floor of what sockets cost, against a null store in a process of its own;
 # BENCHFLAGS="-n 1 -d 1s -only=GET" for less of it.
 bench: build
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-		CGO_ENABLED=0 $(GO) build -o "$$dir" ./internal/floor ./internal/nullstore && \
+		CGO_ENABLED=0 $(GO) build -C test -o "$$dir" ./floor ./nullstore && \
 		"$$dir/floor" ratios -warp ./warp -nullstore "$$dir/nullstore" $(BENCHFLAGS)
 
 gobench:
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+	cd test && $(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 # go test fuzzes one target of one package at a time.
 fuzz:
-	@set -e; for pkg in $$($(GO) list ./...); do \
+	@set -e; for module in . test; do (cd $$module; for pkg in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
-	done
+	done); done
 
 # Broken links, also to headings, and pages that the navigation lacks are errors.
 site:

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
-	"warp/internal/testbinary"
+	"warp/test/testbinary"
 	"warp/internal/teststore"
 )
 

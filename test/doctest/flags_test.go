@@ -192,7 +192,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 	}
 	for _, command := range benchmarks(t) {
 		if command != "script" && command != "aisloader" && !strings.Contains(readAll(t, "docs/compatibility.md"), "\n| `"+command+"` | ") {
-			t.Errorf("the matrix of docs/compatibility.md, which internal/conformance writes, has no row of %s", command)
+			t.Errorf("the matrix of docs/compatibility.md, which test/conformance writes, has no row of %s", command)
 		}
 	}
 	for _, command := range []string{"get", "put", "mixed", "analyze", "cmp"} {

@@ -46,7 +46,7 @@ func TestManifests(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(manifests); err != nil || string(got) != want {
-		t.Errorf("%v: it is not what the chart renders; go test ./internal/kubetest -run TestManifests -update", err)
+		t.Errorf("%v: it is not what the chart renders; go test -C test ./kubetest -run TestManifests -update", err)
 	}
 }
 

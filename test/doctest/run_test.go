@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"warp/internal/testbinary"
+	"warp/test/testbinary"
 	"warp/internal/teststore"
 )
 

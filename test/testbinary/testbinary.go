@@ -1,4 +1,4 @@
-// Package testbinary builds programs of this module, for tests that run them as users do.
+// Package testbinary builds warp and the programs of this module, for tests that run them as users do.
 package testbinary
 
 import (
@@ -11,6 +11,9 @@ import (
 // It uses make build's compiler flags, so that both share the build cache.
 func Build(path, pkg string) error {
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path, pkg)
+	if pkg == "warp" {
+		build.Dir = "../.." // with the versions of its own go.mod
+	}
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)

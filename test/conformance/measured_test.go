@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"warp/internal/testbinary"
+	"warp/test/testbinary"
 )
 
 // measuring skips a test that measures time or memory if the race detector is on.
@@ -34,7 +34,7 @@ func build(t *testing.T, pkg string) string {
 // nullProcess runs a null store in a separate process and returns its address.
 func nullProcess(t *testing.T, size int) string {
 	t.Helper()
-	cmd := exec.Command(build(t, "warp/internal/nullstore"), "-stdin", fmt.Sprintf("-size=%d", size))
+	cmd := exec.Command(build(t, "warp/test/nullstore"), "-stdin", fmt.Sprintf("-size=%d", size))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

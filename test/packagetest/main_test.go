@@ -10,7 +10,7 @@ import (
 	"time"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
-	"warp/internal/testbinary"
+	"warp/test/testbinary"
 	"warp/internal/teststore"
 )
 

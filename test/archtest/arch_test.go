@@ -139,8 +139,10 @@ func (f file) at(p token.Pos) string {
 	return f.name + ":" + strings.TrimPrefix(pos.String(), pos.Filename+":")
 }
 
-// internal reports whether a package serves tests and is not part of the binary.
-func internal(pkg string) bool { return strings.HasPrefix(pkg, "internal/") }
+// internal reports whether a package only helps other packages, or serves tests and releases.
+func internal(pkg string) bool {
+	return strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "test/")
+}
 
 // owner is the package of the map that a package belongs to: itself, or the one above it.
 func owner(pkg string) string {

@@ -88,7 +88,7 @@ func TestKills(t *testing.T) {
 	if *seed == 0 {
 		*seed = rand.Uint64() >> 40
 	}
-	t.Logf("go test ./internal/distributed -run TestKills -seed=%d repeats this", *seed)
+	t.Logf("go test -C test ./distributed -run TestKills -seed=%d repeats this", *seed)
 	c := onThisMachine(t)
 	c.startClients(t, nil, []string{"--clock-skew=200ms"})
 	r := rand.New(rand.NewPCG(*seed, 0))

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
-	"warp/internal/testbinary"
+	"warp/test/testbinary"
 	"warp/internal/teststore"
 )
 

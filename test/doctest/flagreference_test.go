@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write what the documentation says of fl
 
 const flagReferenceHead = `# Flag reference
 
-<!-- Written by "go test ./internal/doctest -run TestFlagReference -update" from the help of each command. Do not edit. -->
+<!-- Written by "go test -C test ./doctest -run TestFlagReference -update" from the help of each command. Do not edit. -->
 
 This page lists every flag, as ` + "`warp COMMAND --help-all`" + ` explains it. [Usage](usage.md) has the rules that apply to all of
 them. A flag of "all benchmarks" is a flag of every benchmark except ` + "`script`" + `, unless the column names that too.
@@ -46,7 +46,7 @@ func TestFlagReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("docs/flags.md differs from the help: run go test ./internal/doctest -run TestFlagReference -update")
+		t.Errorf("docs/flags.md differs from the help: run go test -C test ./doctest -run TestFlagReference -update")
 	}
 }
 
