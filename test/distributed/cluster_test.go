@@ -19,9 +19,9 @@ import (
 	"time"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
-	"warp/test/testbinary"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
+	"warp/test/testbinary"
 )
 
 var (

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"warp/test/testbinary"
 	"warp/internal/teststore"
+	"warp/test/testbinary"
 )
 
 var (

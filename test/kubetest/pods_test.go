@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
-	"warp/test/testbinary"
 	"warp/internal/teststore"
+	"warp/test/testbinary"
 )
 
 // An object contains the parts of a rendered object that the tests read.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
-	"warp/test/testbinary"
 	"warp/internal/teststore"
+	"warp/test/testbinary"
 )
 
 const root = "../.."

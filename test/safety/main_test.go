@@ -15,8 +15,8 @@ import (
 	"time"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
-	"warp/test/testbinary"
 	"warp/internal/teststore"
+	"warp/test/testbinary"
 )
 
 var (
