@@ -24,9 +24,11 @@ import (
 type clientFlags struct {
 	tokenFile, cert, key string
 	selfSigned           bool
-	skew                 time.Duration
-	skewText             string
 }
+
+// clockSkew shifts the clock of a client. Only tests of fleets set it, when they link a client:
+// -ldflags "-X warp/cli.clockSkew=300ms".
+var clockSkew string
 
 func clientCommand() *command.Command {
 	f := &clientFlags{}
@@ -47,12 +49,6 @@ func clientCommand() *command.Command {
 				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},
 			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` instead of a new one"},
 			&cli.StringFlag{Name: "tls-key", Destination: &f.key, TakesFile: true, Usage: "with --tls-cert: PEM `FILE` of its key"},
-			&cli.StringFlag{Name: "clock-skew", Destination: &f.skewText, Hidden: true, Validator: func(s string) error {
-				if _, err := time.ParseDuration(s); err != nil {
-					return errors.New("this is not a duration; write it like 500ms, 30s, 5m or 1h30m")
-				}
-				return nil
-			}, Usage: "shift this client's clock by `TIME`, for tests"},
 		}}},
 		MaxArgs: 1, Needs: "at most one address",
 		Run: func(ctx context.Context, inv *command.Invocation) error { return f.serve(ctx, inv) },
@@ -76,12 +72,12 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 	if err != nil {
 		return exit.Errorf("%w", err)
 	}
-	if f.skewText != "" {
-		f.skew, _ = time.ParseDuration(f.skewText) // was checked
-		inv.Warnf("the clock is moved by %v", f.skew)
+	skew, _ := time.ParseDuration(clockSkew)
+	if skew != 0 {
+		inv.Warnf("the clock is shifted by %v", skew)
 	}
 	a := agent.New(agent.Options{
-		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
+		Warp: thisBuild().version, Token: token, Folder: ".", Skew: skew, SourceIP: source,
 		Operation: operationOf, Logf: inv.Notef,
 		Redact: func(secrets ...string) func(string) string {
 			inv.Hide.Add(secrets...)

@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log"
@@ -148,9 +149,20 @@ type host struct {
 	client    *process
 	read      int // how much of the client's output has been read
 	started   []*process
+	warp      string // the program; "" = the one that users run
+}
+
+// ahead gives the host a warp whose clock differs by skew.
+func (h *host) ahead(t *testing.T, skew string) {
+	t.Helper()
+	h.warp = filepath.Join(t.TempDir(), "warp")
+	if err := testbinary.Build(h.warp, "warp", "-ldflags=-X warp/cli.clockSkew="+skew); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (h *host) command(args ...string) *exec.Cmd {
+	binary := cmp.Or(h.warp, binary)
 	cmd := exec.Command(binary, args...)
 	if h.namespace != "" {
 		cmd = exec.Command("ip", append([]string{"netns", "exec", h.namespace, binary}, args...)...)
@@ -241,17 +253,16 @@ type cluster struct {
 	access, secret, region string
 }
 
-func (c *cluster) startClients(t *testing.T, flags ...[]string) {
+func (c *cluster) startClients(t *testing.T) {
 	t.Helper()
-	for i, h := range c.clients {
-		args := []string{"client", h.addr}
-		if i < len(flags) {
-			args = append(args, flags[i]...)
-		}
-		h.client = h.start(t, args...)
+	for _, h := range c.clients {
+		h.client = h.start(t, "client", h.addr)
 	}
 	for _, h := range c.clients {
 		h.client.has(t, "listens at")
+		if h.warp != "" {
+			h.client.has(t, "the clock is shifted")
+		}
 	}
 }
 

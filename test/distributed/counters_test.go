@@ -28,7 +28,8 @@ func TestStoreCounters(t *testing.T) {
 	for range 4 {
 		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir()})
 	}
-	c.startClients(t, nil, []string{"--clock-skew=-200ms"})
+	c.clients[1].ahead(t, "-200ms")
+	c.startClients(t)
 	c.target = []string{"--host=" + w.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region}
 	for _, test := range []struct {
 		args []string

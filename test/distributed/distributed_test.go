@@ -30,7 +30,8 @@ func onThisMachine(t *testing.T) *cluster {
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	c := onThisMachine(t)
-	c.startClients(t, nil, []string{"--clock-skew=300ms"})
+	c.clients[1].ahead(t, "300ms")
+	c.startClients(t)
 	c.plain(t)
 	c.steady(t)
 	c.traced(t)

@@ -90,7 +90,7 @@ func TestHosts(t *testing.T) {
 		args := []string{"client", "0.0.0.0:7761"}
 		switch i {
 		case 1:
-			args = append(args, "--clock-skew=300ms")
+			h.ahead(t, "300ms")
 		case 2:
 			args[1] = bound.addr
 		}

@@ -90,7 +90,8 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("go test -C test ./distributed -run TestKills -seed=%d repeats this", *seed)
 	c := onThisMachine(t)
-	c.startClients(t, nil, []string{"--clock-skew=200ms"})
+	c.clients[1].ahead(t, "200ms")
+	c.startClients(t)
 	r := rand.New(rand.NewPCG(*seed, 0))
 	for n, began := 0, time.Now(); n < *kills || time.Since(began) < *killsFor; n++ {
 		b := randomBlow(r)

@@ -7,10 +7,11 @@ import (
 	"os/exec"
 )
 
-// Build builds the package pkg, such as warp, into the file path.
+// Build builds the package pkg, such as warp, into the file path, with more flags of go build.
 // It uses make build's compiler flags, so that both share the build cache.
-func Build(path, pkg string) error {
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path, pkg)
+func Build(path, pkg string, flags ...string) error {
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", path}, flags...)
+	build := exec.Command("go", append(args, pkg)...)
 	if pkg == "warp" {
 		build.Dir = "../.." // with the versions of its own go.mod
 	}
