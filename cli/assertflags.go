@@ -313,13 +313,17 @@ func concludeChanges(inv *command.Invocation, v *compare.Verdicts, f *assertFlag
 			}
 			for _, row := range s.Rows {
 				if row.Metric == metric {
-					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High, Values: slices.Concat(row.Before.Values, row.After.Values)}
+					withheld := v.Withheld
+					if row.Withheld != "" {
+						withheld = append(slices.Clone(withheld), row.Withheld)
+					}
+					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High, Values: slices.Concat(row.Before.Values, row.After.Values), Withheld: strings.Join(withheld, "; ")}
 				}
 			}
 		}
 		return nil
 	}
-	v.Assertions = assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
+	v.Assertions = assert.JudgeChanges(f.all, find)
 	err := showVerdicts(inv, v, html)
 	if f.junit != "" {
 		failed := newfile.Write(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })

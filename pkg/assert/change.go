@@ -11,13 +11,13 @@ import (
 type Change struct {
 	Estimate, Low, High *float64  // nil where unknown
 	Values              []float64 // of all runs
+	Withheld            string    // why the change cannot be judged; "" if it can
 }
 
 // JudgeChanges judges assertions about changes. find returns the change for an
-// operation and metric, or nil. withheld says why no change can be judged, ""
-// if it can. The unfavourable end of the interval decides. An assertion about
+// operation and metric, or nil. The unfavourable end of the interval decides. An assertion about
 // each run, not about a change, is decided by the worst run.
-func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withheld string) (judged []results.Assertion) {
+func JudgeChanges(all []*Assertion, find func(op, metric string) *Change) (judged []results.Assertion) {
 	for _, a := range all {
 		c := find(a.Op, a.Metric.String())
 		r := results.Assertion{Assertion: a.Text, Subject: a.Subject(), Unit: a.Unit.Name, Limit: tidy(a.Limit / a.Unit.Scale), Smaller: a.Cmp.Upper()}
@@ -37,8 +37,8 @@ func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withhe
 			r.Measured, r.Low, r.High = pointer(*c.Estimate), pointer(*c.Low), pointer(*c.High)
 			why = fmt.Sprintf("changed by %s (%s to %s)", a.Format(*c.Estimate/100), a.Format(*c.Low/100), a.Format(*c.High/100))
 			switch {
-			case withheld != "":
-				r.Result, why = results.Inconclusive, why+"; "+withheld
+			case c.Withheld != "":
+				r.Result, why = results.Inconclusive, why+"; "+c.Withheld
 			case a.Cmp.holds(end/100, a.Limit):
 				r.Result = results.Passed
 			default:

@@ -8,7 +8,7 @@ import (
 func TestJudgeChanges(t *testing.T) {
 	t.Parallel()
 	f := func(x float64) *float64 { return &x }
-	change, shares := &Change{f(3), f(1), f(6), nil}, &Change{Values: []float64{0, .002, .001}}
+	change, shares := &Change{Estimate: f(3), Low: f(1), High: f(6)}, &Change{Values: []float64{0, .002, .001}}
 	for _, c := range []struct {
 		assertion string
 		change    *Change
@@ -34,8 +34,11 @@ func TestJudgeChanges(t *testing.T) {
 			if op != a.Op || metric != a.Metric.String() {
 				t.Errorf("asked for %s.%s", op, metric)
 			}
+			if c.change != nil {
+				c.change.Withheld = c.withheld
+			}
 			return c.change
-		}, c.withheld)
+		})
 		if !strings.HasPrefix(got[0].Sentence, c.want) {
 			t.Errorf("%s\nwant %s", got[0].Sentence, c.want)
 		}

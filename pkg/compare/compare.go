@@ -2,6 +2,7 @@ package compare
 
 import (
 	"slices"
+	"time"
 
 	"warp/pkg/diff"
 	"warp/pkg/hostload"
@@ -44,7 +45,9 @@ const (
 	targetPower   = .8 // share of comparisons that find a detectable change
 	minSide       = 4  // runs
 	minPairs      = 6
-	intervalLevel = .95 // of medians, and of changes without a verdict
+	intervalLevel = .95            // of medians, and of changes without a verdict
+	trendLevel    = .8             // of trends: only one in the direction of a change can be its cause, so each end is at 90 %
+	trendReach    = 24 * time.Hour // from side to side; baselines are farther apart
 )
 
 // A Verdict is the result of comparing one metric.
@@ -71,6 +74,7 @@ type Verdicts struct {
 	MinEffect  float64             `json:"min_effect_percent"`
 	Needed     int                 `json:"runs_needed"`          // per side, or pairs, for a verdict on all judged metrics
 	Verdict    Verdict             `json:"verdict"`              // of all judged metrics: the first present of worse, withheld, too few, undecided, better, equivalent
+	Sequence   *Sequence           `json:"sequence,omitempty"`   // if all runs of one side were made before the runs of the other
 	Withheld   []string            `json:"withheld"`             // why there is no verdict despite enough runs; may be empty
 	Warnings   []string            `json:"warnings"`             // may be empty
 	Parameters []diff.Parameter    `json:"parameters"`           // in which the sides differ
@@ -127,6 +131,8 @@ type Row struct {
 	Adjusted   *float64 `json:"p_holm,omitempty"`             // adjusted for all metrics judged together
 	Verdict    Verdict  `json:"verdict,omitempty"`            // only if judged
 	Detectable *float64 `json:"detectable_percent,omitempty"` // if undecided: the smallest change that this many runs detect in 4 of 5 cases
+	Trend      *Trend   `json:"trend,omitempty"`              // within the sides, if one was made after the other
+	Withheld   string   `json:"withheld,omitempty"`           // why this metric has no verdict although others may have one
 	Target     *float64 `json:"target_percent,omitempty"`     // the change that runs_needed refers to
 	Needed     int      `json:"runs_needed,omitempty"`        // runs per side, or pairs, of a new comparison that detects it in 4 of 5 cases; omitted above 1000
 }
@@ -162,6 +168,8 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	if err := c.check(v); err != nil {
 		return nil, err
 	}
+	v.Sequence = sequence(before, after)
+	c.times = timesOf(v.Sequence, before, after)
 	subjects, missing := c.subjects()
 	v.Missing = append(v.Missing, missing...)
 	if err := c.tables(v, subjects); err != nil {

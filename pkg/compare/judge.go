@@ -15,6 +15,7 @@ type comparison struct {
 	Options
 	before, after []Run
 	planner       *stats.Planner
+	times         *times // of the runs, if their order may explain a change; else nil
 }
 
 func (c *comparison) design() stats.Design {
@@ -248,6 +249,8 @@ func (c *comparison) compare(r *Row) {
 	before, after, ok := r.ratios()
 	if d := c.design(); ok && d.A >= c.minRuns() && d.B >= c.minRuns() {
 		r.show(c.shift(before, after, 1-intervalLevel))
+		r.Trend = c.times.trend(before, after)
+		r.Withheld = r.drift(c.MinEffect)
 		return
 	}
 	if r.Before.Median > 0 {
@@ -315,7 +318,7 @@ func (c *comparison) judge(family []*Row, v *Verdicts) {
 	}
 	for i, step := range stats.Holm(p, c.Level) {
 		c.decide(rows[i], p[i], step, len(rows))
-		if len(v.Withheld) > 0 {
+		if len(v.Withheld) > 0 || rows[i].Withheld != "" && rows[i].Verdict != Undecided {
 			rows[i].Verdict = Withheld
 		}
 	}

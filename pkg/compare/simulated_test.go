@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"testing"
+	"time"
 
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -20,6 +21,8 @@ var simulated = flag.Int("simulated", comparisons, "number of comparisons to sim
 type machine struct {
 	random *rand.Rand
 	runs   int
+	quiet  bool    // runs differ less within than by chance, as on a quiet machine
+	slower float64 // share by which each run is slower than the one before
 }
 
 const (
@@ -34,7 +37,11 @@ func (m *machine) run(factor float64) Run {
 	m.runs++
 	times := make([]float64, requests)
 	x, sum := m.random.NormFloat64(), 0.0
-	factor *= math.Exp(drift * m.random.NormFloat64())
+	factor *= math.Exp(drift*m.random.NormFloat64() + math.Log1p(m.slower)*float64(m.runs))
+	scatter := scatter
+	if m.quiet {
+		scatter /= 5
+	}
 	for i := range times {
 		x = correlation*x + math.Sqrt(1-correlation*correlation)*m.random.NormFloat64()
 		times[i] = factor * math.Exp(scatter*x)
@@ -176,6 +183,54 @@ func TestSimulatedEffects(t *testing.T) {
 			if shown := float64(s.shown) / n; shown < s.predicted-slack(s.predicted) || shown > s.upto+slack(s.upto) {
 				t.Errorf("%g %%, paired %v: shown in %.3f of the comparisons, predicted %.3f to %.3f", 100*effect, paired, shown, s.predicted, s.upto)
 			}
+		}
+	}
+}
+
+// consecutive returns runs that are made one after the other, a minute each.
+func (m *machine) consecutive(n int, factor float64) []Run {
+	all := m.side(n, factor)
+	for i := range all {
+		begin := time.Unix(int64(m.runs-n+i)*60, 0)
+		g := &all[i].Report.Groups[0]
+		g.WindowStart, g.WindowEnd = begin, begin.Add(50*time.Second)
+	}
+	return all
+}
+
+// Sets made one after the other on a machine that gets slower keep few verdicts, and a true step on
+// a steady machine keeps nearly all.
+func TestSimulatedSequences(t *testing.T) {
+	t.Parallel()
+	// The share of comparisons that call throughput different or equivalent, with the trend within
+	// the sides and without.
+	verdicts := func(seed uint64, slower, effect float64) (with, without float64) {
+		m := &machine{random: rand.New(rand.NewPCG(seed, 7)), quiet: true, slower: slower}
+		planner := &stats.Planner{}
+		for range *simulated {
+			m.runs = 0
+			v, err := Judge(m.consecutive(6, 1), m.consecutive(6, 1+effect), Options{MinEffect: minEffect, planner: planner})
+			if err != nil || v.Sequence == nil || v.Sequence.First != "before" || v.Sequence.DistanceS != 360 {
+				t.Fatal(v, err)
+			}
+			r, _ := v.Row("", "throughput")
+			if r.Verdict != Undecided {
+				without++
+			}
+			if r.Verdict != Undecided && r.Verdict != Withheld {
+				with++
+			}
+		}
+		n := float64(*simulated)
+		t.Logf("%g %% slower from run to run, step of %g %%: %.1f %% of %d comparisons have a verdict on throughput, %.1f %% without a look at the trend", 100*slower, 100*effect, 100*with/n, *simulated, 100*without/n)
+		return with / n, without / n
+	}
+	for _, test := range []struct{ slower, effect, min, max, without float64 }{
+		{.005, 0, 0, .25, .6}, {0, .05, .95, 1, .98}, {0, 0, 0, 1, 0}, {0.01, 0, 0, .1, .9}, {0, .03, 0, 1, 0},
+	} {
+		with, without := verdicts(21, test.slower, test.effect)
+		if with < test.min || with > test.max || without < test.without {
+			t.Errorf("%g %% slower, step of %g %%: verdicts in %.3f, %.3f without the trend", 100*test.slower, 100*test.effect, with, without)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
@@ -327,10 +328,41 @@ func Remarks(v *compare.Verdicts) (all []string) {
 			}
 		}
 	}
+	all = append(all, drifts(v)...)
 	if has(compare.NoRatio) {
 		all = append(all, "-: a metric that can be 0 has no ratio to judge.")
 	}
+	if v.Sequence != nil {
+		all = append(all, sequence(v))
+	}
 	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
+}
+
+// drifts says which metrics have no verdict because they drift.
+func drifts(v *compare.Verdicts) (all []string) {
+	for i := range v.Subjects {
+		s := &v.Subjects[i]
+		for k := range s.Rows {
+			if r := &s.Rows[k]; r.Verdict == compare.Withheld && r.Withheld != "" && s.Host == "" {
+				all = append(all, fmt.Sprintf("%s %s: no verdict, because %s.", SubjectLabel(s.Op, s.Statement, s.Warmup, ""), r.Metric, r.Withheld))
+			}
+		}
+	}
+	return all
+}
+
+// sequence says which side was made first.
+func sequence(v *compare.Verdicts) string {
+	first, second := v.Before.Name, v.After.Name
+	if v.Sequence.First == "after" {
+		first, second = second, first
+	}
+	apart := time.Duration(v.Sequence.DistanceS * float64(time.Second))
+	if days := apart.Hours() / 24; days > 1 {
+		return fmt.Sprintf("%s was made first, %.0f days before %s.", first, days, second)
+	}
+	return fmt.Sprintf("%s was made first, %s before %s, middle to middle, so anything that changed in between looks like a difference. "+
+		"warp ab runs both in turns.", first, human.Brief(apart), second)
 }
 
 // looked says when a comparison that may end early was judged.

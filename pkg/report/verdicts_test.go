@@ -55,6 +55,15 @@ func TestVerdictsGolden(t *testing.T) {
 	golden(t, "verdicts.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{}) })
 	golden(t, "verdicts-80.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 80}) })
 	golden(t, "verdicts-60.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 60}) })
+	drifting := verdictsOfAllKinds()
+	drifting.Sequence = &compare.Sequence{First: "after", DistanceS: 754.2}
+	p99 := &drifting.Subjects[0].Rows[3]
+	p99.Verdict, p99.Withheld = compare.Withheld, "it drifts within the sides, which makes +3.0% (+1.0%…+5.2%) from one to the other"
+	golden(t, "verdicts-drift.txt", func(w io.Writer) error { return VerdictsText(w, drifting, TextOptions{Width: 80}) })
+	drifting.Sequence.DistanceS = 12 * 24 * 3600
+	if text := strings.Join(Remarks(drifting), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
+		t.Error(text)
+	}
 	few := verdictsOfAllKinds()
 	few.Withheld, few.Warnings = []string{"1 of the 3 runs before ended early: x"}, []string{"the runs are not of the same kind"}
 	few.Before.Runs, few.Needed, few.Paired, few.Unfinished = 3, 7, true, true

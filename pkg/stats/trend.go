@@ -40,6 +40,36 @@ func TheilSen(y []float64) Trend {
 	return t
 }
 
+// Points are values and where each of them was taken, such as times in seconds.
+type Points struct{ At, Values []float64 }
+
+// CommonSlope returns the slope that several sets of points have in common: the median of the slopes
+// between all pairs of points of the same set, so that a step from one set to another does not count.
+// The interval is Sen's at the given level, from the sum of Kendall's statistics of all sets, whose
+// points must be independent. ok is false if there are too few points for that level.
+func CommonSlope(level float64, sets ...Points) (slope, low, high float64, ok bool) {
+	var slopes []float64
+	variance := 0.0
+	for _, s := range sets {
+		for i := range s.At {
+			for k := range i {
+				if s.At[i] != s.At[k] {
+					slopes = append(slopes, (s.Values[i]-s.Values[k])/(s.At[i]-s.At[k]))
+				}
+			}
+		}
+		variance += kendallVariance(s.Values)
+	}
+	slices.Sort(slopes)
+	half := math.Sqrt2 * math.Erfinv(level) * math.Sqrt(variance)
+	from := int(math.Round((float64(len(slopes))-half)/2)) - 1
+	to := int(math.Round((float64(len(slopes)) + half) / 2))
+	if from < 0 || to >= len(slopes) {
+		return 0, 0, 0, false
+	}
+	return Median(slopes), slopes[from], slopes[to], true
+}
+
 // kendallVariance returns the variance of Kendall's S without a trend, corrected for ties in y.
 func kendallVariance(y []float64) float64 {
 	n := float64(len(y))

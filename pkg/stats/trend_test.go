@@ -85,6 +85,36 @@ func TestTrendOfOddSeries(t *testing.T) {
 	}
 }
 
+// CommonSlope ignores steps between the sets, and covers the slope as often as its level says.
+func TestCommonSlope(t *testing.T) {
+	t.Parallel()
+	slope, low, high, ok := CommonSlope(.8, Points{[]float64{0, 1, 2, 3, 4, 5}, []float64{0, 2, 4, 6, 8, 10}}, Points{[]float64{10, 12, 14, 16}, []float64{-100, -96, -92, -88}})
+	if !ok || slope != 2 || low != 2 || high != 2 {
+		t.Error(slope, low, high, ok)
+	}
+	for _, few := range [][]Points{nil, {{[]float64{1}, []float64{1}}}, {{[]float64{1, 1, 1}, []float64{1, 2, 3}}}, {{[]float64{1, 2}, []float64{1, 2}}}} {
+		if _, _, _, ok := CommonSlope(.8, few...); ok {
+			t.Errorf("%v has a slope", few)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const tries = 1000
+	covered := 0
+	for range tries {
+		sets := []Points{{}, {}}
+		for i := range 12 {
+			s := &sets[i/6]
+			s.At, s.Values = append(s.At, float64(i)), append(s.Values, .3*float64(i)+rng.NormFloat64()+float64(i/6*50))
+		}
+		if _, low, high, ok := CommonSlope(.8, sets...); ok && low <= .3 && high >= .3 {
+			covered++
+		}
+	}
+	if covered < tries*77/100 || covered > tries*86/100 {
+		t.Errorf("%d of %d intervals at 80 %% cover the slope", covered, tries)
+	}
+}
+
 // The interval of the mean of a correlated series covers the truth nearly as often as its level
 // says. An interval that ignores the correlation does not.
 func TestBlocksKeepCorrelation(t *testing.T) {

@@ -63,6 +63,8 @@ func sections() map[string]reflect.Type {
 		"Judged metric":          reflect.TypeFor[compare.Row](),
 		"Sample":                 reflect.TypeFor[compare.Sample](),
 		"Look":                   reflect.TypeFor[compare.Look](),
+		"Sequence":               reflect.TypeFor[compare.Sequence](),
+		"Trend":                  reflect.TypeFor[compare.Trend](),
 
 		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[diff.AveragedChange](),
@@ -215,8 +217,8 @@ func setMark(t *testing.T, dir string) string {
 	return ""
 }
 
-// sets writes six reports each to two directories, in which throughput differs only by chance. They
-// contain statements of a script, for their fields.
+// sets writes six reports each to two directories, in which throughput differs only by chance,
+// and the median latency drifts. They contain statements of a script, for their fields.
 func sets(t *testing.T, dir, text string) {
 	t.Helper()
 	for k, side := range []string{"before", "after"} {
@@ -234,6 +236,11 @@ func sets(t *testing.T, dir, text string) {
 			g := &r.Groups[o.Group]
 			o.BytesPerS, o.Errors, o.Statement = o.BytesPerS*(1+.01*float64((k+7*i)%5)), 0, 1
 			g.Kind, g.BytesPerS = "statement", o.BytesPerS
+			o.Duration.P50 *= 1 + .01*float64(6*k+i)
+			for n := range r.Groups {
+				later := time.Duration(6*k+i) * time.Hour
+				r.Groups[n].WindowStart, r.Groups[n].WindowEnd = r.Groups[n].WindowStart.Add(later), r.Groups[n].WindowEnd.Add(later)
+			}
 			warmup := *o
 			warmup.Warmup = true
 			r.Operations = append(r.Operations, warmup)

@@ -60,6 +60,9 @@ func verdictSentence(v *compare.Verdicts, after, before string) string {
 	case compare.TooFew:
 		return "There are too few runs for a verdict."
 	case compare.Withheld:
+		if len(v.Withheld) == 0 {
+			return "There is no verdict, because the runs drift."
+		}
 		return "There is no verdict, because something is wrong with the runs."
 	}
 	return "There is no ratio to judge."
