@@ -72,7 +72,7 @@ func TestBadInputs(t *testing.T) {
 func badAnswerTo(t *testing.T, command string, names, back *strings.Replacer) string {
 	words := splitWords(names.Replace(command))
 	env := map[string]string{"WARP_HOST": "127.0.0.1:1"} // there may be a store at the default address
-	for strings.Contains(words[0], "=") {
+	for strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-") {
 		name, value, _ := strings.Cut(words[0], "=")
 		env[name], words = value, words[1:]
 	}
@@ -87,11 +87,15 @@ func badAnswerTo(t *testing.T, command string, names, back *strings.Replacer) st
 	return fmt.Sprintf("%d: %s", r.code, back.Replace(strings.ReplaceAll(strings.TrimSpace(text), "\n", "⏎")))
 }
 
-// splitWords splits a line at blanks outside of single quotes.
+// splitWords splits a line at blanks outside of single quotes. ” is an empty word.
 func splitWords(line string) []string {
-	var words []string
+	const empty = "\x00"
+	words := []string{""}
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
+			if words[len(words)-1]+part == "" {
+				part = empty
+			}
 			words[len(words)-1] += part
 			continue
 		}
@@ -104,7 +108,11 @@ func splitWords(line string) []string {
 			words = append(words, "")
 		}
 	}
-	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	for i := range words {
+		words[i] = strings.TrimPrefix(words[i], empty)
+	}
+	return words
 }
 
 // writeBadFiles writes the files of the archive, and logs.

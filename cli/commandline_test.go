@@ -21,6 +21,17 @@ func TestCommandLineCommand(t *testing.T) {
 		{args: "--help", code: 0, want: "Usage: warp COMMAND"},
 		{args: "help fake", code: 0, want: "Usage: warp fake"},
 		{args: "fake -h --nonsense", code: 0, want: "Usage: warp fake"},
+		{args: "fake --nonsense -h", code: 0, want: "Usage: warp fake"},
+		{args: "fake --tls= --help extra", code: 0, want: "Usage: warp fake"},
+		{args: "fake --help", env: map[string]string{"WARP_DURATION": "soon"}, code: 0, want: "Usage: warp fake"},
+		{args: "--help fake", code: 0, want: "Usage: warp fake [flags]      "},
+		{args: "--json --help fake extra", code: 0, want: "Usage: warp fake [flags]      "},
+		{args: "help fake --help-all", code: 0, want: "Usage: warp fake [flags]\n"},
+		{args: "--help-all fake", code: 0, want: "Usage: warp fake [flags]\n"},
+		{args: "help", code: 0, want: "Usage: warp COMMAND"},
+		{args: "help --help-all", code: 0, want: "Exit codes:"},
+		{args: "--json --version", code: 0, want: "commit "},
+		{args: "-v fake --nonsense", code: 0, want: "commit "},
 		{args: "help nonsense", code: 2, want: `unknown command "nonsense"; warp --help lists the commands`},
 		{args: "analyse x", code: 2, want: `unknown command "analyse"; did you mean warp analyze?`},
 		{args: "fkae", code: 2, want: "did you mean warp fake?"},
@@ -202,10 +213,14 @@ func TestFlagValues(t *testing.T) {
 		"--host-select=RoundRobin":               {"host-select": "roundrobin"},
 		"--secret-key -starts-with-a-dash --tls": {"secret-key": "***", "tls": "true"},
 		"--stress":                               {"stress": "true"},
+		"--access-key=--quiet --secret-key=x":    {"access-key": "--quiet"},
+		"--access-key -5 --secret-key -":         {"access-key": "-5", "secret-key": "***"},
+		"--tls=T --tls=f -obj.size 1MB --":       {"tls": "false", "obj.size": "1MB"},
+		"'--add= x' --add=y=z":                   {"add": " x,y=z"},
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			got := record(t, nil, strings.Fields(args)...).Params
+			got := record(t, nil, splitWords(args)...).Params
 			for name, value := range want {
 				if got[name] != value {
 					t.Errorf("%s is %q, want %q", name, got[name], value)
