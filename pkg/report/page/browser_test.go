@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -117,19 +118,34 @@ func TestBrowser(t *testing.T) {
 	}
 	ctx := browser(t)
 	w := watch(ctx)
-	var charts, drawn, wide int
-	var background, legend string
+	var charts, drawn, wide, tables int
+	var background, reading, pointed string
 	var pdf []byte
 	err := chromedp.Run(ctx, log.Enable(), network.Enable(),
 		chromedp.EmulateViewport(1400, 1000),
 		chromedp.Navigate("file://"+file),
-		chromedp.WaitVisible(".plot.drawn .u-over", chromedp.ByQuery),
-		chromedp.Evaluate(`document.querySelectorAll(".plot[data-zooms]").length`, &charts),
-		chromedp.Poll(`document.querySelectorAll(".plot.drawn .uplot").length === document.querySelectorAll(".plot[data-zooms]").length && document.querySelectorAll(".plot.drawn .uplot").length`, &drawn),
-		chromedp.Focus(".plot.drawn", chromedp.ByQuery),
+		chromedp.WaitVisible(".plot[data-places]", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelectorAll(".plot[data-places]").length`, &charts),
+		chromedp.Evaluate(`document.querySelectorAll(".reading").length`, &drawn), // nothing before somebody points
+		chromedp.Evaluate(`[...document.querySelectorAll(".plot[data-places]")].filter(p => p.dataset.places.split(" ").length === p.closest("figure").querySelector("tbody").rows.length).length`, &tables),
+		chromedp.Focus(".plot[data-places]", chromedp.ByQuery),
 		chromedp.KeyEvent(kb.ArrowRight),
-		chromedp.KeyEvent("+"),
-		chromedp.Poll(`(t => t.includes(" s (") && t)(document.querySelector(".u-legend").textContent)`, &legend),
+		chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.Poll(`(t => t?.startsWith("1.5 s (") && t)(document.querySelector(".reading:not([hidden])")?.textContent)`, &reading),
+		chromedp.Poll(`document.querySelectorAll(".reading:not([hidden])").length === document.querySelectorAll(".plot[data-places]").length`, nil),
+		chromedp.KeyEvent(kb.Escape),
+		chromedp.Poll(`document.querySelectorAll(".reading:not([hidden])").length === 0`, nil),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			var x, y float64
+			if err := chromedp.Evaluate(`document.querySelector(".plot[data-places] svg").scrollIntoView(), document.querySelector(".plot[data-places] svg").getBoundingClientRect().x`, &x).Do(ctx); err != nil {
+				return err
+			}
+			if err := chromedp.Evaluate(`document.querySelector(".plot[data-places] svg").getBoundingClientRect().y`, &y).Do(ctx); err != nil {
+				return err
+			}
+			return chromedp.MouseEvent(input.MouseMoved, x+1, y+20).Do(ctx)
+		}),
+		chromedp.Poll(`(n => n && n.textContent)(document.querySelector(".reading:not([hidden])"))`, &pointed),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 		chromedp.Evaluate(`getComputedStyle(document.body).backgroundColor`, &background),
 		chromedp.EmulateViewport(390, 800),
@@ -143,8 +159,11 @@ func TestBrowser(t *testing.T) {
 		w.check(t)
 		t.Fatal(err)
 	}
-	if charts < 2 || drawn != charts {
-		t.Errorf("%d of %d charts were drawn", drawn, charts)
+	if charts < 2 || drawn != 0 || tables != charts {
+		t.Errorf("%d charts over time, %d with a table of all their values, %d readings before anybody points", charts, tables, drawn)
+	}
+	if !strings.Contains(reading, " UTC)\nGET ") || !strings.HasPrefix(pointed, "0.5 s (") {
+		t.Errorf("the second value reads %q, the first %q", reading, pointed)
 	}
 	if background != "rgb(20, 24, 28)" {
 		t.Errorf("the dark scheme has the background %s", background)

@@ -1,8 +1,12 @@
 package page
 
 import (
+	"fmt"
 	"html/template"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"warp/internal/human"
@@ -18,10 +22,10 @@ func (p *Page) nextID(kind string) string {
 	return kind + "-" + strconv.Itoa(p.ids[kind])
 }
 
-// draw renders a chart of lines, and stores what a script needs to draw it again.
-func (p *Page) draw(kind string, c *svg.Chart, origin time.Time) *chart {
+// draw renders a chart of lines.
+func (p *Page) draw(kind string, c *svg.Chart) *chart {
 	c.ID = p.nextID(kind)
-	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Tall: c.XNote != "", Zooms: !c.Still && len(c.X) > 2}
+	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Tall: c.XNote != ""}
 	for i := range c.Lines {
 		l := &c.Lines[i]
 		if l.Label != "" && (len(c.Lines) > 1 || l.Label != c.Title) {
@@ -31,11 +35,103 @@ func (p *Page) draw(kind string, c *svg.Chart, origin time.Time) *chart {
 	for _, m := range c.Marks {
 		shown.Marks = append(shown.Marks, svg.Elapsed(m.X)+" "+human.Visible(m.Text))
 	}
-	if !shown.Zooms {
-		return shown
-	}
-	p.plots = append(p.plots, c.Data(origin))
 	return shown
+}
+
+// A timeline is the common axis of charts over time.
+type timeline struct {
+	begin  time.Time // of the axis; zero = unknown
+	length float64   // of the axis, in seconds
+	x      []float64 // places of the values, in seconds since begin
+	marks  []svg.Mark
+}
+
+// timeline returns the axis of a group's charts.
+func (g *group) timeline(x []float64) timeline {
+	begin, length := g.length()
+	return timeline{begin, length, x, g.marks(begin)}
+}
+
+// values are the numbers behind a chart over time. The script shows them at the
+// pointer; everybody else opens the table.
+type values struct {
+	Begin  int64   // of the axis, in ms since 1970; 0 = unknown
+	Length float64 // of the axis, in seconds
+	Places string  // of the rows, in seconds
+	Table  *table
+}
+
+// A series is a column of the table of values.
+type series struct {
+	label string
+	y     []float64
+	show  func(float64) string
+	join  func([]float64) float64 // makes one value of neighbours
+}
+
+// seriesOf returns the columns of a chart's lines.
+func seriesOf(lines []svg.Line, show func(float64) string, join func([]float64) float64) (all []series) {
+	for _, l := range lines {
+		all = append(all, series{human.Visible(l.Label), l.Y, show, join})
+	}
+	return all
+}
+
+// drawTimed renders a chart over time with the table of its values.
+func (p *Page) drawTimed(kind string, c *svg.Chart, t timeline, columns []series) *chart {
+	c.X, c.XScale, c.Marks = t.x, svg.Seconds(t.length), t.marks
+	shown := p.draw(kind, c)
+	shown.Values = t.values(c.Title, columns)
+	return shown
+}
+
+// maxRows limits tables of values. By default, a run has fewer segments.
+const maxRows = 400
+
+// values makes the table. It joins neighbours if there are too many.
+func (t timeline) values(title string, columns []series) *values {
+	v := &values{Length: t.length, Table: &table{Caption: "Values: " + title, Head: []string{"at"}, Closed: true}}
+	if !t.begin.IsZero() {
+		v.Begin = t.begin.UnixMilli()
+		v.Table.Caption += ", from " + t.begin.UTC().Format("15:04:05 UTC")
+	}
+	for _, c := range columns {
+		v.Table.Head = append(v.Table.Head, c.label)
+	}
+	step := (len(t.x) + maxRows - 1) / maxRows
+	if step > 1 {
+		v.Table.Caption += fmt.Sprintf(", %d segments in a row: their mean rate, their highest latency", step)
+	}
+	var places []string
+	for i := 0; i < len(t.x); i += step {
+		end := min(i+step, len(t.x))
+		at := (t.x[i] + t.x[end-1]) / 2
+		places = append(places, strconv.FormatFloat(math.Round(1e3*at)/1e3, 'f', -1, 64))
+		row := []string{svg.Elapsed(at)}
+		for _, c := range columns {
+			row = append(row, c.cell(i, end))
+		}
+		v.Table.Rows = append(v.Table.Rows, row)
+	}
+	v.Places = strings.Join(places, " ")
+	return v
+}
+
+// cell shows the known values from one index to another.
+func (s *series) cell(from, to int) string {
+	known := slices.DeleteFunc(slices.Clone(s.y[from:to]), math.IsNaN)
+	if len(known) == 0 {
+		return ""
+	}
+	return s.show(s.join(known))
+}
+
+func mean(all []float64) float64 {
+	sum := 0.0
+	for _, v := range all {
+		sum += v
+	}
+	return sum / float64(len(all))
 }
 
 // rates are bytes or objects per second over time, for a chart.
@@ -58,8 +154,17 @@ func ratesOf(largest float64, bytes bool) rates {
 	return rates{"KiB/s", 1 << 10}
 }
 
-// overTime completes a chart of bytes or objects per second. The title contains the unit.
-func (p *Page) overTime(kind, title, desc string, x []float64, length float64, lines []svg.Line, bytes bool, marks []svg.Mark, origin time.Time) *chart {
+// of formats a rate.
+func (r rates) of(v float64) string {
+	if r.scale == 1 {
+		return svg.Grouped(v) + " objects/s"
+	}
+	return human.Rate(v)
+}
+
+// rateChart draws bytes or objects per second. The title contains the unit. The
+// columns are added to the table of values.
+func (p *Page) rateChart(kind, title, desc string, t timeline, lines []svg.Line, bytes bool, columns ...series) *chart {
 	r := ratesOf(svg.Highest(lines), bytes)
 	for i := range lines {
 		y := make([]float64, len(lines[i].Y))
@@ -71,26 +176,26 @@ func (p *Page) overTime(kind, title, desc string, x []float64, length float64, l
 	if title != "" {
 		title += ", "
 	}
-	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Unit: r.unit, X: x, XScale: svg.Seconds(length), Lines: lines, Marks: marks}
-	c.YScale = svg.FromZero(svg.Highest(lines), func(v float64) string { return svg.Grouped(v) })
-	return p.draw(kind, c, origin)
+	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines}
+	c.YScale = svg.FromZero(svg.Highest(lines), svg.Grouped)
+	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Grouped, mean), columns...))
 }
 
-// millis completes a chart of durations.
-func (p *Page) millis(kind, title, desc string, x []float64, length float64, lines []svg.Line, bands []svg.Band, marks []svg.Mark, origin time.Time) *chart {
-	least, largest := 0.0, svg.Highest(lines)
+// latencyChart draws durations in ms. It returns nil if there are none.
+func (p *Page) latencyChart(title, desc string, t timeline, lines []svg.Line, bands []svg.Band) *chart {
+	lowest, highest := 0.0, svg.Highest(lines)
 	for _, l := range lines {
 		for _, v := range l.Y {
-			if v > 0 && (least == 0 || v < least) {
-				least = v
+			if v > 0 && (lowest == 0 || v < lowest) {
+				lowest = v
 			}
 		}
 	}
-	if largest == 0 {
+	if highest == 0 {
 		return nil
 	}
-	c := &svg.Chart{Title: title, Desc: desc, Unit: "ms", X: x, XScale: svg.Seconds(length), YScale: svg.LogMillis(least, largest), Lines: lines, Bands: bands, Marks: marks}
-	return p.draw(kind, c, origin)
+	c := &svg.Chart{Title: title, Desc: desc, YScale: svg.LogMillis(lowest, highest), Lines: lines, Bands: bands}
+	return p.drawTimed("latency", c, t, seriesOf(lines, human.Millis, slices.Max))
 }
 
 func count(n uint64) string {

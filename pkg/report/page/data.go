@@ -9,9 +9,11 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
+
+// digits is the number of digits of a fraction. Percentiles have no more.
+const digits = 4
 
 // packed returns a value as compressed JSON.
 func packed(v any) (string, error) {
@@ -22,7 +24,7 @@ func packed(v any) (string, error) {
 	return compressed(rounded(text)), nil
 }
 
-// compressed returns text in a form that a script element can contain, whatever the text.
+// compressed returns text in a form that a script element can contain.
 func compressed(text []byte) string {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
@@ -54,7 +56,7 @@ func rounded(text []byte) []byte {
 			}
 			number := text[i:end]
 			if v, err := strconv.ParseFloat(string(number), 64); err == nil && bytes.ContainsAny(number, ".e") {
-				number = strconv.AppendFloat(nil, v, 'g', svg.Digits, 64)
+				number = strconv.AppendFloat(nil, v, 'g', digits, 64)
 			}
 			short = append(short, number...)
 			i = end

@@ -2,7 +2,7 @@ package page
 
 import (
 	"math"
-	"time"
+	"slices"
 
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -83,7 +83,7 @@ func (p *Page) curves(title string, curves [][]svg.Quantile, names []string) *ch
 	if c == nil {
 		return nil
 	}
-	return p.draw("percentiles", c, time.Time{})
+	return p.draw("percentiles", c)
 }
 
 // maxCodes limits the lines of errors. One more line contains the rest.
@@ -91,7 +91,8 @@ const maxCodes = 7
 
 // errorsOverTime draws the errors of each segment by code, for all operations together, or returns
 // nil if there are none.
-func (p *Page) errorsOverTime(g *group, begin time.Time, length float64) *chart {
+func (p *Page) errorsOverTime(g *group) *chart {
+	begin, _ := g.length()
 	x, of := g.common(begin)
 	totals := map[string]uint64{}
 	for _, op := range g.ops {
@@ -124,8 +125,7 @@ func (p *Page) errorsOverTime(g *group, begin time.Time, length float64) *chart 
 			}
 		}
 	}
-	c := &svg.Chart{Title: "Errors per second by code", Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " errors/s" }), Unit: "errors/s",
-		X: x, XScale: svg.Seconds(length), Lines: lines, Marks: g.marks(begin), Height: 140}
+	c := &svg.Chart{Title: "Errors per second by code", Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " errors/s" }), Lines: lines, Height: 140}
 	c.YScale = svg.FromZero(svg.Highest(lines), svg.Grouped)
-	return p.draw("errors", c, begin)
+	return p.drawTimed("errors", c, g.timeline(x), seriesOf(lines, svg.Grouped, slices.Max[[]float64]))
 }

@@ -3,8 +3,6 @@ package page
 import (
 	"bytes"
 	"encoding/json"
-
-	"warp/pkg/report/svg"
 )
 
 // A fragment is a part of a page in the form that a live page receives.
@@ -19,12 +17,11 @@ type fragments struct {
 	Top      string     `json:"top"`
 	Nav      string     `json:"nav"`
 	Sections []fragment `json:"sections"`
-	Plots    []svg.Data `json:"plots"`
 }
 
 // Fragments returns the page as a JSON document, for a page that shows an earlier state of it.
 func (p *Page) Fragments() ([]byte, error) {
-	f := fragments{Title: p.Title, Sections: []fragment{}, Plots: p.plots}
+	f := fragments{Title: p.Title, Sections: []fragment{}}
 	var err error
 	if f.Top, err = p.piece("top", p); err != nil {
 		return nil, err

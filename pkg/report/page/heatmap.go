@@ -27,7 +27,7 @@ func (p *Page) heat(op *results.Operation, begin time.Time, length float64, mark
 		Marks: marks, Quick: p.quick,
 	}
 	drawn, desc := h.SVG()
-	return &chart{ID: h.ID, Title: h.Title, SVG: template.HTML(drawn), Note: desc}
+	return &chart{ID: h.ID, Title: h.Title, SVG: template.HTML(drawn), Note: desc, Values: &values{Length: length}}
 }
 
 // heats draws a heat map for each operation.

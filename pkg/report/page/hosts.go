@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"warp/internal/human"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -207,10 +206,10 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 		}
 		lines := []svg.Line{{Label: h.name, Color: color, Y: y}}
 		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " " + r.unit }), X: h.x, XScale: svg.Seconds(length),
-			YScale: svg.FromZero(largest/r.scale, svg.Grouped), Lines: lines, Height: 90, Still: true}
+			YScale: svg.FromZero(largest/r.scale, svg.Grouped), Lines: lines, Height: 90}
 		c.XScale.KeepEnds()
 		c.YScale.KeepEnds()
-		shown := p.draw("host", c, g.WindowStart)
+		shown := p.draw("host", c)
 		shown.State, shown.Note, shown.Legend = state, h.slow, nil
 		if shown.Note == "" {
 			shown.Note = r.of(h.rate)
@@ -221,14 +220,6 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 		b.Grid = append(b.Grid, *shown)
 	}
 	return b
-}
-
-// of formats a rate.
-func (r rates) of(v float64) string {
-	if r.scale == 1 {
-		return svg.Grouped(v) + " objects/s"
-	}
-	return human.Rate(v)
 }
 
 func btoi(b bool) int {

@@ -1,5 +1,5 @@
 // Package page renders figures as one HTML file that needs neither a network nor scripts. Charts
-// are SVG. With scripts, charts over time can be zoomed. A browser shows the same page while a run
+// are SVG. A script shows their values at the pointer. A browser shows the same page while a run
 // lasts.
 //
 // Keys, hosts, comments and messages come from stores and from foreign logs. They are inserted only
@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"warp/pkg/monitor"
-	"warp/pkg/report/svg"
 )
 
 // Options are the options of a page.
@@ -53,7 +52,6 @@ type Page struct {
 	Warnings []string
 	Sections []section
 
-	plots []svg.Data
 	data  any            // for other tools
 	ids   map[string]int // number of charts of each kind
 	loc   *time.Location
@@ -97,12 +95,12 @@ type chart struct {
 	ID, Title string
 	SVG       template.HTML
 	Legend    []legend
-	Tall      bool // it has a note below the axis
-	Labeled   bool // it has words to the left
-	Zooms     bool
+	Tall      bool     // it has a note below the axis
+	Labeled   bool     // it has words to the left
 	State     string   // as in a card
 	Note      string   // below the chart
 	Marks     []string // texts of the marks, by number
+	Values    *values  // of charts over time
 }
 
 // A legend names a line.
@@ -149,14 +147,10 @@ func (p *Page) WriteLive(w io.Writer, live Live) error { return p.write(w, &live
 func (p *Page) Data() any { return p.data }
 
 func (p *Page) write(w io.Writer, live *Live) error {
-	style := asset("uPlot.min.css") + asset("page.css")
-	library, script := asset("uPlot.iife.min.js"), asset("page.js")
-	plots, err := packed(p.plots)
-	if err != nil {
-		return err
-	}
+	style, script := asset("page.css"), asset("page.js")
 	data := ""
 	if live == nil { // a live page offers it for download
+		var err error
 		if data, err = packed(p.data); err != nil {
 			return err
 		}
@@ -167,20 +161,16 @@ func (p *Page) write(w io.Writer, live *Live) error {
 	}
 	return layout().Execute(w, struct {
 		*Page
-		Live        *Live
-		Policy      string
-		Style       template.CSS
-		Library     template.HTML
-		Script      template.JS
-		Licence     template.HTML
-		Plots, Data template.HTML
+		Live   *Live
+		Policy string
+		Style  template.CSS
+		Script template.JS
+		Data   template.HTML
 	}{
 		p, live,
-		strings.Join([]string{"default-src 'none'", "script-src " + hashOf(library) + " " + hashOf(script), "style-src " + hashOf(style),
+		strings.Join([]string{"default-src 'none'", "script-src " + hashOf(script), "style-src " + hashOf(style),
 			"img-src data:", "connect-src " + connect, "base-uri 'none'", "form-action 'none'"}, "; "),
-		template.CSS(style), template.HTML(compressed([]byte(library))), template.JS(script),
-		template.HTML("<!--\n" + asset("uPlot.LICENSE") + "-->"),
-		template.HTML(plots), template.HTML(data),
+		template.CSS(style), template.JS(script), template.HTML(data),
 	})
 }
 

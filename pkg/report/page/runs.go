@@ -339,7 +339,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	if !bytes {
 		show = func(v float64) string { return svg.Grouped(v) + " objects/s" }
 	}
-	return p.overTime("throughput", same.label, rangeOf(lines, show), x, length, lines, bytes, nil, time.Time{})
+	return p.rateChart("throughput", same.label, rangeOf(lines, show), timeline{length: length, x: x}, lines, bytes)
 }
 
 func (p *Page) sameLatency(same operationOf, sides []side) *chart {
@@ -358,7 +358,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 			})})
 		}
 	}
-	return p.millis("latency", same.label+" latency", rangeOf(lines, human.Millis), x, length, lines, nil, nil, time.Time{})
+	return p.latencyChart(same.label+" latency", rangeOf(lines, human.Millis), timeline{length: length, x: x}, lines, nil)
 }
 
 // differences shows the commands and the parameters that differ between the runs.

@@ -207,9 +207,8 @@ func (p *Page) bySize(g *group) {
 
 // errors lists the codes and the first error of each.
 func (p *Page) errors(g *group) {
-	begin, length := g.length()
 	s := section{ID: "errors", Title: "Errors"}
-	if c := p.errorsOverTime(g, begin, length); c != nil {
+	if c := p.errorsOverTime(g); c != nil {
 		s.Blocks = append(s.Blocks, block{Chart: c})
 	}
 	t := &table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}

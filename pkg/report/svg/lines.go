@@ -6,16 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"warp/internal/human"
 )
 
 // A Chart has lines over a common x.
 type Chart struct {
 	ID, Title      string
 	Desc           string // for readers who cannot see it
-	Unit           string // of y: "ms", or the unit after the values
 	X              []float64
 	XScale, YScale Scale
 	XNote          string // the meaning of x
@@ -23,7 +19,6 @@ type Chart struct {
 	Bands          []Band
 	Marks          []Mark
 	Height         int
-	Still          bool // no zooming, because x is not time
 }
 
 // A Line connects points. It has a gap where y is not a number.
@@ -77,67 +72,23 @@ func Union(lists [][]float64) (x []float64, of [][]int) {
 	of = make([][]int, len(lists))
 	next := make([]int, len(lists))
 	for {
-		least := math.Inf(1)
+		lowest := math.Inf(1)
 		for i, l := range lists {
 			if next[i] < len(l) {
-				least = min(least, l[next[i]])
+				lowest = min(lowest, l[next[i]])
 			}
 		}
-		if math.IsInf(least, 1) {
+		if math.IsInf(lowest, 1) {
 			return x, of
 		}
 		for i, l := range lists {
-			if next[i] < len(l) && l[next[i]] <= least+1e-6 {
+			if next[i] < len(l) && l[next[i]] <= lowest+1e-6 {
 				of[i] = append(of[i], len(x))
 				next[i]++
 			}
 		}
-		x = append(x, least)
+		x = append(x, lowest)
 	}
-}
-
-// Data is what a script draws in place of a chart, so that readers can zoom.
-type Data struct {
-	ID     string   `json:"id"`
-	Title  string   `json:"title"`
-	Unit   string   `json:"unit"`
-	Log    bool     `json:"log,omitempty"`
-	Origin int64    `json:"t0,omitempty"` // ms since 1970 of x = 0
-	X      figures  `json:"x"`
-	Lines  []curve  `json:"lines"`
-	Bands  [][2]int `json:"bands,omitempty"`
-	Colors []int    `json:"bandColors,omitempty"`
-	Marks  []Mark   `json:"marks,omitempty"`
-}
-
-type curve struct {
-	Label string  `json:"label"`
-	Color int     `json:"color"`
-	Class string  `json:"class,omitempty"`
-	Y     figures `json:"y"`
-}
-
-// Digits is the number of digits of a fraction in data for scripts: percentiles have no more.
-const Digits = 4
-
-// figures are numbers with as many digits as a chart can show; null where there is none.
-type figures []float64
-
-func (f figures) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 6*len(f)+2)
-	b = append(b, '[')
-	for i, v := range f {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			b = append(b, "null"...)
-			continue
-		}
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', Digits, 64), 64)
-		b = strconv.AppendFloat(b, v, 'g', -1, 64)
-	}
-	return append(b, ']'), nil
 }
 
 // edges reports whether a line is the edge of a band, which draws it.
@@ -236,20 +187,4 @@ func (c *Chart) area(b *strings.Builder, low, high []float64) {
 		}
 		i = max(j, i+1)
 	}
-}
-
-// Data returns what a script needs to draw the chart again. Its x counts from origin, if that is known.
-func (c *Chart) Data(origin time.Time) Data {
-	z := Data{ID: c.ID, Title: c.Title, Unit: c.Unit, Log: c.YScale.log, X: c.X, Marks: c.Marks}
-	if !origin.IsZero() {
-		z.Origin = origin.UnixMilli()
-	}
-	for i := range c.Lines {
-		l := &c.Lines[i]
-		z.Lines = append(z.Lines, curve{human.Visible(l.Label), l.Color, l.Class, l.Y})
-	}
-	for _, b := range c.Bands {
-		z.Bands, z.Colors = append(z.Bands, [2]int{b.High, b.Low}), append(z.Colors, b.Color)
-	}
-	return z
 }

@@ -13,23 +13,23 @@ type Quantile struct{ Q, MS float64 }
 // they have no points above 0.
 func Percentiles(title string, curves [][]Quantile, names []string) *Chart {
 	var lists [][]float64
-	fewest, least, most := 1.0, math.Inf(1), 0.0
+	fewest, lowest, highest := 1.0, math.Inf(1), 0.0
 	for _, curve := range curves {
 		var x []float64
 		for _, k := range curve {
 			x = append(x, Nines(k.Q))
 			fewest = min(fewest, math.Max(1-k.Q, 1e-9))
 			if k.MS > 0 {
-				least, most = min(least, k.MS), max(most, k.MS)
+				lowest, highest = min(lowest, k.MS), max(highest, k.MS)
 			}
 		}
 		lists = append(lists, x)
 	}
-	if most == 0 {
+	if highest == 0 {
 		return nil
 	}
 	x, of := Union(lists)
-	c := &Chart{Title: title, Unit: "ms", X: x, XScale: percentileScale(fewest), YScale: LogMillis(least, most), XNote: "share of the requests", Height: 260, Still: true}
+	c := &Chart{Title: title, X: x, XScale: percentileScale(fewest), YScale: LogMillis(lowest, highest), XNote: "share of the requests", Height: 260}
 	for i, curve := range curves {
 		if len(curve) == 0 {
 			continue

@@ -64,12 +64,12 @@ func ceil125(x float64) float64 {
 }
 
 // LogMillis returns a logarithmic scale of durations in ms, with a tick for each decade, or for 1, 2 and 5 if there are few.
-func LogMillis(least, largest float64) Scale {
-	if !(least > 0) {
-		least = 1e-3
+func LogMillis(lowest, highest float64) Scale {
+	if !(lowest > 0) {
+		lowest = 1e-3
 	}
-	largest = math.Max(largest, least*1.01)
-	s := Scale{log: true, min: floor125(least), max: ceil125(largest)}
+	highest = math.Max(highest, lowest*1.01)
+	s := Scale{log: true, min: floor125(lowest), max: ceil125(highest)}
 	steps := []float64{1}
 	if s.max/s.min <= 200 {
 		steps = []float64{1, 2, 5}

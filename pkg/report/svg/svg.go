@@ -51,8 +51,8 @@ func frame(b *strings.Builder, id, title, desc string, height int, xs, ys *Scale
 
 // A Mark is an instant at which something was done, in the unit of x.
 type Mark struct {
-	X    float64 `json:"x"`
-	Text string  `json:"text"`
+	X    float64
+	Text string
 }
 
 // drawMarks draws a numbered line for each mark; their texts are below the chart.

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"warp/pkg/monitor"
 	"warp/pkg/report/page"
@@ -52,7 +53,8 @@ func at(seconds int) *page.Page {
 	return page.Report(c.Report(), page.Options{})
 }
 
-// In a browser the page follows the run: figures and charts change in place, marks can be set, a
+// In a browser the page follows the run: figures and charts change in place, and what the reader
+// reads and has opened stays. Marks can be set, a
 // reload shows the same, and the end is visible. No request goes anywhere else.
 func TestBrowserFollowsTheRun(t *testing.T) {
 	t.Parallel()
@@ -87,15 +89,19 @@ func TestBrowserFollowsTheRun(t *testing.T) {
 	step("open", log.Enable(), network.Enable(), chromedp.Navigate(r.URL()), poll(`document.querySelector("h1").textContent === "Nothing was measured yet"`))
 	r.Show(at(5))
 	r.Say("measuring for 5s")
-	step("first figures", poll(`document.querySelectorAll(".plot.drawn .uplot").length >= 1`), poll(`document.getElementById("state").textContent === "measuring for 5s"`),
-		chromedp.Evaluate(`document.querySelector(".uplot").dataset.seen = "yes"`, nil))
+	step("first figures", poll(`document.querySelectorAll(".plot[data-places] svg path").length >= 1`), poll(`document.getElementById("state").textContent === "measuring for 5s"`),
+		chromedp.Focus(".plot[data-places]", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight),
+		poll(`document.querySelector(".reading")?.textContent.startsWith("1.5 s (")`),
+		chromedp.Evaluate(`document.querySelector("figure details").open = true, document.querySelector(".plot[data-places]").dataset.seen = "yes"`, nil))
 	r.Show(at(20))
-	step("more figures", poll(`document.getElementById("top").textContent.includes("2,000")`), poll(`document.querySelector(".uplot").dataset.seen === "yes"`))
+	step("more figures", poll(`document.getElementById("top").textContent.includes("2,000")`), poll(`document.querySelectorAll("figure tbody tr").length >= 20`),
+		poll(`document.querySelector(".plot[data-places]").dataset.seen === undefined && document.querySelector("figure details").open`),
+		poll(`document.activeElement === document.querySelector(".plot[data-places]") && document.querySelector(".reading:not([hidden])")?.textContent.startsWith("1.5 s (")`))
 	step("mark", chromedp.SendKeys("#marktext", "disk pulled\r", chromedp.ByQuery), poll(`document.getElementById("marktext").value === ""`))
 	if text := <-r.marks; text != "disk pulled" {
 		t.Errorf("the mark is %q", text)
 	}
-	step("reload", chromedp.Reload(), poll(`document.querySelectorAll(".plot.drawn .uplot").length >= 1`), poll(`document.getElementById("top").textContent.includes("2,000")`))
+	step("reload", chromedp.Reload(), poll(`document.querySelectorAll(".plot[data-places] svg path").length >= 1`), poll(`document.getElementById("top").textContent.includes("2,000")`))
 	r.Show(at(30))
 	r.End("the run is over")
 	step("end", poll(`document.getElementById("state").textContent === "the run is over"`), poll(`document.getElementById("top").textContent.includes("3,000")`),

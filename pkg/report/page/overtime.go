@@ -59,7 +59,7 @@ func spread(n int, at []int, value func(i int) float64) []float64 {
 
 // throughput draws throughput over time: bytes, if any are moved, and objects.
 func (p *Page) throughput(g *group) {
-	begin, length := g.length()
+	begin, _ := g.length()
 	x, of := g.common(begin)
 	if len(x) == 0 {
 		return
@@ -68,7 +68,6 @@ func (p *Page) throughput(g *group) {
 	if how := stabilitySentences(g); len(how) > 0 {
 		s.Lead = []string{strings.Join(how, " ")}
 	}
-	marks := g.marks(begin)
 	var bytes, objects []svg.Line
 	for i, op := range g.ops {
 		segments := segmentsOf(op)
@@ -78,16 +77,24 @@ func (p *Page) throughput(g *group) {
 		}
 		objects = append(objects, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].ObjectsPerS })})
 	}
+	t := g.timeline(x)
 	per := "Each point is a segment of " + human.Seconds(g.ops[0].SegmentS) + "."
+	several := len(objects) > len(bytes) || g.ops[0].ObjectsPerOp.Max > 1
 	if len(bytes) > 0 {
-		desc := per + " " + rangeOf(bytes, func(v float64) string { return human.Rate(v) })
-		s.Blocks = append(s.Blocks, block{Chart: p.overTime("throughput", "Payload", desc, x, length, bytes, true, marks, begin)})
+		desc := per + " " + rangeOf(bytes, human.Rate)
+		var more []series
+		if !several {
+			for _, c := range seriesOf(objects, svg.Grouped, mean) {
+				c.label += " objects/s"
+				more = append(more, c)
+			}
+		}
+		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, t, bytes, true, more...)})
 	}
-	if len(objects) > len(bytes) || len(bytes) == 0 || g.ops[0].ObjectsPerOp.Max > 1 {
+	if several {
 		desc := per + " " + rangeOf(objects, func(v float64) string { return svg.Grouped(v) + " objects/s" })
-		s.Blocks = append(s.Blocks, block{Chart: p.overTime("objects", "", desc, x, length, objects, false, marks, begin)})
+		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("objects", "", desc, t, objects, false)})
 	}
-	s.Blocks = append(s.Blocks, block{Table: overTimeTable(g, begin)})
 	p.section(s)
 }
 
@@ -95,14 +102,14 @@ func (p *Page) throughput(g *group) {
 func rangeOf(lines []svg.Line, show func(float64) string) string {
 	text := ""
 	for _, l := range lines {
-		least, most := math.Inf(1), math.Inf(-1)
+		lowest, highest := math.Inf(1), math.Inf(-1)
 		for _, v := range l.Y {
 			if !math.IsNaN(v) {
-				least, most = min(least, v), max(most, v)
+				lowest, highest = min(lowest, v), max(highest, v)
 			}
 		}
-		if least <= most {
-			text += fmt.Sprintf("%s: %s to %s. ", l.Label, show(least), show(most))
+		if lowest <= highest {
+			text += fmt.Sprintf("%s: %s to %s. ", l.Label, show(lowest), show(highest))
 		}
 	}
 	return text
@@ -122,75 +129,6 @@ func stabilitySentences(g *group) (all []string) {
 	return all
 }
 
-// maxRows limits tables over time.
-const maxRows = 20
-
-// overTimeTable contains the figures of the charts. It merges neighbouring segments to stay short.
-func overTimeTable(g *group, begin time.Time) *table {
-	t := &table{Caption: "Figures over time", Head: []string{"from"}, Closed: true}
-	longest := 0
-	for _, op := range g.ops {
-		longest = max(longest, len(op.Segments))
-	}
-	if longest == 0 {
-		return nil
-	}
-	k := (longest + maxRows - 1) / maxRows
-	if k > 1 {
-		t.Caption += fmt.Sprintf(", %d segments to a row; latencies are those of the slowest of them", k)
-	}
-	for _, op := range g.ops {
-		name := human.Visible(op.Op)
-		if op.HasBytes() {
-			t.Head = append(t.Head, name+" bytes/s")
-		}
-		t.Head = append(t.Head, name+" objects/s", name+" p50", name+" p99", name+" max", name+" errors")
-	}
-	for from := 0; from < longest; from += k {
-		row := []string{""}
-		for _, op := range g.ops {
-			list := op.Segments[min(from, len(op.Segments)):min(from+k, len(op.Segments))]
-			if len(list) > 0 && row[0] == "" {
-				row[0] = svg.Elapsed(math.Max(0, math.Round(10*list[0].Start.Sub(begin).Seconds())/10))
-			}
-			row = append(row, joined(list, op.HasBytes())...)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-// joined returns the cells of merged segments.
-func joined(list []results.Segment, hasBytes bool) (cells []string) {
-	var seconds, bytes, objects float64
-	var errors uint64
-	var p50, p99, most float64
-	for i := range list {
-		s := &list[i]
-		seconds, bytes, objects, errors = seconds+s.DurationS, bytes+float64(s.Bytes), objects+s.Objects, errors+s.Errors
-		if l := latencyOf(s); l != nil {
-			p50, p99, most = max(p50, l.p50), max(p99, l.p99), max(most, l.max)
-		}
-	}
-	ms := func(v float64) string {
-		if v == 0 {
-			return "–"
-		}
-		return human.Millis(v)
-	}
-	if seconds == 0 {
-		cells = []string{"–", "–", "–", "–", "–"}
-		if hasBytes {
-			cells = append(cells, "–")
-		}
-		return cells
-	}
-	if hasBytes {
-		cells = append(cells, human.Rate(bytes/seconds))
-	}
-	return append(cells, svg.Grouped(objects/seconds), ms(p50), ms(p99), ms(most), count(errors))
-}
-
 // latencies are the latencies of a segment, in ms.
 type latencies struct{ p50, p99, max float64 }
 
@@ -204,7 +142,7 @@ func latencyOf(s *results.Segment) *latencies {
 
 // latency draws latency over time, one chart for each operation.
 func (p *Page) latency(g *group) {
-	begin, length := g.length()
+	begin, _ := g.length()
 	s := section{ID: "latency", Title: "Latency over time"}
 	for i, op := range g.ops {
 		segments := op.Segments
@@ -224,7 +162,7 @@ func (p *Page) latency(g *group) {
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
-		c := p.millis("latency", human.Visible(op.Op)+" latency", desc, middles(segments, begin), length, lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, g.marks(begin), begin)
+		c := p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}})
 		if c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
