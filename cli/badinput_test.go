@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 const badInputs = "testdata/badinput.txtar"
@@ -50,7 +51,7 @@ func TestBadInputs(t *testing.T) {
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			answer := badAnswerTo(t, command, names, badNames(names, dir))
-			if lines[i+1] != answer && !*update {
+			if lines[i+1] != answer && !check.Updating() {
 				t.Errorf("%s\n got %s\nwant %s", command, answer, lines[i+1])
 			}
 			answers[i+1] = answer
@@ -60,7 +61,7 @@ func TestBadInputs(t *testing.T) {
 	if left, _ := filepath.Glob("warp-*"); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
-	if *update {
+	if check.Updating() {
 		archive.Comment = []byte(strings.Join(answers, "\n") + "\n")
 		if err := os.WriteFile(badInputs, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)

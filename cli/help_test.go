@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,9 +9,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/internal/check"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestHelp compares every help text with its golden file and holds it to what
 // a screen shows.
@@ -31,7 +28,7 @@ func TestHelp(t *testing.T) {
 		if code := a.main(t.Context(), args); code != 0 {
 			t.Fatalf("warp %v: %d, %s", args, code, out.String())
 		}
-		golden(t, filepath.Join("testdata", "help", name+".txt"), out.String())
+		check.Golden(t, filepath.Join("testdata", "help", name+".txt"), out.String())
 		fitsScreen(t, name, out.String())
 	}
 }
@@ -53,20 +50,6 @@ func fitsScreen(t *testing.T, name, text string) {
 		if strings.TrimRight(line, " ") != line {
 			t.Errorf("the help of %s has spaces at the end of %q", name, line)
 		}
-	}
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || got != string(want) {
-		t.Errorf("%s differs (%v); run with -update and look at the change. Now:\n%s", path, err, got)
 	}
 }
 

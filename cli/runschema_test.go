@@ -11,6 +11,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/cli/suite"
+	"warp/internal/check"
 	"warp/pkg/runfile"
 )
 
@@ -21,7 +22,7 @@ func TestRunSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "../docs/warp-run.schema.json", string(text)+"\n")
+	check.Golden(t, "../docs/warp-run.schema.json", string(text)+"\n")
 }
 
 type schema = map[string]any

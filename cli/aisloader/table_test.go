@@ -3,16 +3,13 @@ package aisloader
 import (
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // printed is what a table says of two intervals.
 func printed(asJSON bool) string {
@@ -50,24 +47,10 @@ func printed(asJSON bool) string {
 	return out.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || got != string(want) {
-		t.Errorf("%v: got\n%s\nwant\n%s", err, got, want)
-	}
-}
-
 func TestTable(t *testing.T) {
 	t.Parallel()
-	golden(t, "table.txt", printed(false))
-	golden(t, "table.json", printed(true))
+	check.Golden(t, "testdata/table.txt", printed(false))
+	check.Golden(t, "testdata/table.json", printed(true))
 }
 
 // The list is JSON as it stands, with numbers as aisloader writes them.

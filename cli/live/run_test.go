@@ -3,10 +3,7 @@ package live
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,28 +11,9 @@ import (
 
 	"github.com/cheggaaa/pb/v3"
 
+	"warp/internal/check"
 	"warp/pkg/monitor"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares got with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is\n%s\nwant\n%s", name, got, want)
-	}
-}
 
 // A fake is a run whose figures a test sets.
 type fake struct {
@@ -159,7 +137,7 @@ func TestRunGolden(t *testing.T) {
 			}
 			fmt.Fprintf(&all, "%d columns:\n%s\n", width, text)
 		}
-		golden(t, name+".txt", all.String())
+		check.Golden(t, "testdata/"+name+".txt", all.String())
 	}
 }
 

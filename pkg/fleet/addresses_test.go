@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/transport"
 )
@@ -19,7 +20,7 @@ func TestParseMembers(t *testing.T) {
 	t.Parallel()
 	pin := strings.Repeat("ab", 32)
 	list := filepath.Join(t.TempDir(), "list")
-	must(t, os.WriteFile(list, []byte("# ours\nx-{1...2} # two\n\ny:1#sha256="+pin+"\t# pinned\n"), 0o644))
+	check.OK(t, os.WriteFile(list, []byte("# ours\nx-{1...2} # two\n\ny:1#sha256="+pin+"\t# pinned\n"), 0o644))
 	lookup := func(_ context.Context, host string) ([]string, error) {
 		if host != "svc" {
 			return nil, errors.New("no such host")
@@ -63,7 +64,7 @@ func TestParseMembers(t *testing.T) {
 		}
 	}
 	members, err := ParseMembers(t.Context(), "file:"+list, lookup)
-	must(t, err)
+	check.OK(t, err)
 	if members[1].Pin != nil || fmt.Sprintf("%x", members[2].Pin) != pin {
 		t.Errorf("%+v", members)
 	}
@@ -74,9 +75,9 @@ func TestPinnedCertificate(t *testing.T) {
 	t.Parallel()
 	serve := func() (string, string) {
 		config, fingerprint, err := transport.SelfSigned()
-		must(t, err)
+		check.OK(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		check.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -90,7 +91,7 @@ func TestPinnedCertificate(t *testing.T) {
 	_, wrong := serve()
 	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: ""} {
 		members, err := ParseMembers(t.Context(), spec, nil)
-		must(t, err)
+		check.OK(t, err)
 		f := lead(t, func(o *Options) { o.Members = members; o.ConnectTimeout = 200 * time.Millisecond })
 		err = f.Connect(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/protocol"
 )
@@ -41,29 +42,29 @@ func TestContactIsTold(t *testing.T) {
 	said := &heard{}
 	f := lead(t, func(o *Options) { o.Timeout, o.Warnf = 8*time.Second, said.add }, m, other)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
 	over := make(chan error, 1)
 	go func() { over <- f.Measure(ctx, func() {}) }()
 	name := "client " + m.addr
-	await(t, "requests", func() bool { return working(f) && arrived(f) })
+	check.Eventually(t, "requests", func() bool { return working(f) && arrived(f) })
 	w.cut() // which is made good at once
 	w.hold()
-	await(t, "word of a silent client", func() bool { return said.count(name+" is not reachable since ") == 1 })
+	check.Eventually(t, "word of a silent client", func() bool { return said.count(name+" is not reachable since ") == 1 })
 	w.release()
-	await(t, "word of its return", func() bool { return said.count(name+" is back") == 1 })
+	check.Eventually(t, "word of its return", func() bool { return said.count(name+" is back") == 1 })
 	w.hold()
-	await(t, "word of its end", func() bool { return said.count(name+" is given up (") == 1 })
+	check.Eventually(t, "word of its end", func() bool { return said.count(name+" is given up (") == 1 })
 	cancel(bench.ErrInterrupted)
-	must(t, <-over)
-	must(t, f.Finish(t.Context()))
+	check.OK(t, <-over)
+	check.OK(t, f.Finish(t.Context()))
 	if n := said.count(name + " is given up"); n != 1 || said.count("client "+other.addr) > 0 {
 		t.Errorf("%q", said.lines)
 	}
 	_, _, err := f.Merge(t.Context(), t.TempDir()+"/all.csv.zst")
-	must(t, err)
+	check.OK(t, err)
 	away.stop() // or its lease would be waited for
-	must(t, f.Clean(t.Context()))
+	check.OK(t, f.Clean(t.Context()))
 }
 
 func TestNews(t *testing.T) {

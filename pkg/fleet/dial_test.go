@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 )
@@ -39,7 +40,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 			if final := errors.Is(err, transport.ErrNotWarp) && asked.Load() == 1; final == starting {
 				t.Errorf("%v after %d answers", err, asked.Load())
 			}
-			must(t, f.Abort(t.Context(), err))
+			check.OK(t, f.Abort(t.Context(), err))
 			_, err = lead(t, func(o *Options) {
 				o.ConnectTimeout, o.Starting = time.Hour, starting
 				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
@@ -56,13 +57,13 @@ func TestTwoNamesOfOneClient(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	_, port, err := net.SplitHostPort(m.addr)
-	must(t, err)
+	check.OK(t, err)
 	f := lead(t, func(o *Options) { o.Members = []Member{{Addr: m.addr}, {Addr: "localhost:" + port}} })
 	err = f.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "it is part of this run already") {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(t.Context(), err))
+	check.OK(t, f.Abort(t.Context(), err))
 	m.waitUntilFree(t)
 }
 
@@ -72,11 +73,11 @@ func TestLostAdmission(t *testing.T) {
 	m := startMachine(t, nil)
 	f := lead(t, nil, m)
 	ch, err := f.dialer.Connect(t.Context(), m.addr, nil, 10*time.Second)
-	must(t, err)
+	check.OK(t, err)
 	_, err = requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
-	must(t, err)
+	check.OK(t, err)
 	ch.Close() // before the link has heard of it
-	must(t, f.Connect(t.Context()))
-	must(t, f.Abort(t.Context(), nil))
+	check.OK(t, f.Connect(t.Context()))
+	check.OK(t, f.Abort(t.Context(), nil))
 	m.waitUntilFree(t)
 }

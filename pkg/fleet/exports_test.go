@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
@@ -23,10 +24,10 @@ import (
 func requestsOf(t *testing.T, path string) map[string]int {
 	t.Helper()
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
 	n := map[string]int{}
-	must(t, log.Each(t.Context(), func(batch []oplog.Record) error {
+	check.OK(t, log.Each(t.Context(), func(batch []oplog.Record) error {
 		for i := range batch {
 			n[batch[i].Client+" "+batch[i].Op]++
 		}
@@ -41,11 +42,11 @@ func requestsOf(t *testing.T, path string) map[string]int {
 func summarizedOf(t *testing.T, path string) map[string]int {
 	t.Helper()
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
 	w := log.Header().Merged[0].Window
 	inside := map[string]int{}
-	must(t, log.Each(t.Context(), func(batch []oplog.Record) error {
+	check.OK(t, log.Each(t.Context(), func(batch []oplog.Record) error {
 		for i := range batch {
 			if r := &batch[i]; r.BelongsTo(*w) {
 				inside[r.Client+" "+r.Op]++
@@ -142,13 +143,13 @@ func TestInfluxThatRefuses(t *testing.T) {
 	p := getPlan(t, e.Addr(), time.Second)
 	p.Job.Exports.Influx = got.start(t, "right")
 	p.Job.Exports.Influx.Token = "wrongtoken"
-	must(t, f.Connect(t.Context()))
+	check.OK(t, f.Connect(t.Context()))
 	err := f.Prepare(t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), "client "+m.addr+": --influxdb: http://") || !strings.Contains(err.Error(), "401") ||
 		!strings.Contains(err.Error(), "check the token") || strings.Contains(err.Error(), "wrongtoken") {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(t.Context(), err))
+	check.OK(t, f.Abort(t.Context(), err))
 	empty(t, e.Addr())
 	if logs := ownLogs(t, m); len(logs) > 0 || len(got.lines) > 0 {
 		t.Errorf("logs %v, lines %v", logs, got.lines)
@@ -183,9 +184,9 @@ func TestReceiversThatAreDead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	whole(t, f, p, path)
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
-	must(t, log.Each(t.Context(), func([]oplog.Record) error { return nil }))
+	check.OK(t, log.Each(t.Context(), func([]oplog.Record) error { return nil }))
 	notes := strings.Join(log.Trailer().Notes, "\n")
 	for _, m := range ms {
 		if !regexp.MustCompile(`(?m)^client ` + m.addr + `: \d+ of \d+ points did not reach InfluxDB: .*refused`).MatchString(notes) {
@@ -204,7 +205,7 @@ func TestClientsSendToStatsD(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
 	defer l.Close()
 	f := lead(t, nil, startMachine(t, nil), startMachine(t, nil))
 	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
@@ -237,18 +238,18 @@ func page(t *testing.T, f *Fleet) map[string]float64 {
 	t.Helper()
 	p := sink.NewPrometheus("get", f.Metrics)
 	addr, err := p.Serve("127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
 	defer p.End(t.Context())
 	resp, err := http.Get("http://" + addr.String() + "/metrics")
-	must(t, err)
+	check.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	must(t, err)
+	check.OK(t, err)
 	all := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
 		if at := strings.LastIndexByte(line, ' '); at > 0 && line[0] != '#' {
 			all[line[:at]], err = strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
-			must(t, err)
+			check.OK(t, err)
 		}
 	}
 	return all
@@ -263,15 +264,15 @@ func TestMetricsOfAllClients(t *testing.T) {
 	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
 	p.Job.Exports.Metrics = true
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, p))
+	check.OK(t, f.Measure(ctx, func() {}))
 	final := page(t, f) // complete as soon as all have measured
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	rows := requestsOf(t, path)
 	if len(rows) != 4 {
 		t.Errorf("rows of %v", rows)
@@ -308,7 +309,7 @@ func TestHostileMetrics(t *testing.T) {
 	m := sink.NewMetrics("c")
 	_ = m.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a", Duration: 1}})
 	body, err := m.Counts().Append(nil)
-	must(t, err)
+	check.OK(t, err)
 	f := New(Options{Members: make([]Member, 1)})
 	talk := func() *clientSession {
 		return &clientSession{link: f.links[0], metrics: metricsBurst, metricsAt: time.Now()}
@@ -317,7 +318,7 @@ func TestHostileMetrics(t *testing.T) {
 		t.Error("metrics that nobody asked for were taken")
 	}
 	f.links[0].job = &protocol.Job{Exports: sink.Destinations{Metrics: true}}
-	must(t, talk().handle(protocol.KindMetrics, body))
+	check.OK(t, talk().handle(protocol.KindMetrics, body))
 	if len(f.Metrics()) != 1 {
 		t.Error("metrics were not taken")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/logcopy"
@@ -21,10 +22,10 @@ import (
 func rows(t *testing.T, path string) map[string]int {
 	t.Helper()
 	r, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer r.Close()
 	n := map[string]int{}
-	must(t, r.Each(t.Context(), func(batch []oplog.Record) error {
+	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error {
 		for i := range batch {
 			n[batch[i].Client]++
 		}
@@ -51,12 +52,12 @@ func TestBrokenConnections(t *testing.T) {
 	rest()
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	stats, _, err := f.Merge(ctx, path)
-	must(t, err)
+	check.OK(t, err)
 	r := f.Result()
 	if len(r.Lost) > 0 || stats.Rows != r.Sent || stats.Clients != 2 {
 		t.Errorf("%+v, %+v", r, stats)
 	}
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 	empty(t, e.Addr())
 }
 
@@ -85,14 +86,14 @@ func TestLostClient(t *testing.T) {
 	other := startMachine(t, hasty)
 	f := lead(t, hastyLead, m, other)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
 	when(t, func() bool { return working(f) && arrived(f) }, w.hold)
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, left, err := f.Merge(ctx, path)
-	must(t, err)
+	check.OK(t, err)
 	r := f.Result()
 	if len(r.Lost) != 1 || r.Lost[0].Client != m.addr || r.Fatal != nil {
 		t.Fatalf("%+v", r)
@@ -104,13 +105,13 @@ func TestLostClient(t *testing.T) {
 		t.Errorf("what had arrived of the lost client's log is in %v", left)
 	}
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
-	must(t, log.Each(ctx, func([]oplog.Record) error { return nil }))
+	check.OK(t, log.Each(ctx, func([]oplog.Record) error { return nil }))
 	if notes := strings.Join(log.Trailer().Notes, "\n"); !strings.Contains(notes, "client "+m.addr+" was lost") || !strings.Contains(notes, "1 of 2 clients") {
 		t.Errorf("notes: %s", notes)
 	}
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 	empty(t, e.Addr())
 	w.release()
 	// It is ready for the next one.
@@ -125,17 +126,17 @@ func TestLostBeforeTheStart(t *testing.T) {
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, hastyLead, ms...)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
+	check.OK(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), time.Second)
 	p.Start = time.Now().Add(time.Hour)
-	must(t, f.Prepare(ctx, p))
+	check.OK(t, f.Prepare(ctx, p))
 	time.AfterFunc(500*time.Millisecond, ms[1].stop)
 	err := f.Measure(ctx, func() { t.Error("it began") })
 	var which *Error
 	if !errors.As(err, &which) || which.Client != ms[1].addr {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(ctx, err))
+	check.OK(t, f.Abort(ctx, err))
 	empty(t, e.Addr())
 	ms[0].waitUntilFree(t)
 }
@@ -148,10 +149,10 @@ func TestDeadCoordinator(t *testing.T) {
 	ms := []*machine{startMachine(t, hasty), startMachine(t, hasty)}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
 	go func() { _ = f.Measure(ctx, func() {}) }()
-	await(t, "requests of all clients", func() bool { return working(f) })
+	check.Eventually(t, "requests of all clients", func() bool { return working(f) })
 	f.Close() // as a kill does: nothing is said
 	folder := t.TempDir()
 	collect := func() (*Collected, error) {
@@ -159,7 +160,7 @@ func TestDeadCoordinator(t *testing.T) {
 		return c.Collect(ctx, "", func(b string) string { return filepath.Join(folder, b+".csv.zst") })
 	}
 	c, err := collect()
-	must(t, err)
+	check.OK(t, err)
 	if c.Clients != 2 || c.Rows == 0 || c.Run != f.options.Run || len(c.Without) > 0 {
 		t.Errorf("%+v", c)
 	}
@@ -183,13 +184,13 @@ func TestFailureBeforeTheRun(t *testing.T) {
 	good := startMachine(t, nil)
 	f := lead(t, nil, good, bad)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
+	check.OK(t, f.Connect(ctx))
 	err := f.Prepare(ctx, getPlan(t, e.Addr(), time.Second))
 	var which *Error
 	if !errors.As(err, &which) || which.Client != bad.addr || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(ctx, err))
+	check.OK(t, f.Abort(ctx, err))
 	empty(t, e.Addr())
 	if logs := ownLogs(t, good, bad); len(logs) > 0 {
 		t.Errorf("logs of nothing: %v", logs)
@@ -211,21 +212,21 @@ func TestInterruption(t *testing.T) {
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
 	when(t, func() bool { return working(f) }, func() { cancel(bench.ErrInterrupted) })
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(t.Context()))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(t.Context()))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(t.Context(), path)
-	must(t, err)
+	check.OK(t, err)
 	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrInterrupted) || r.Sent == 0 || len(r.Lost) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if n := rows(t, path); len(n) != 2 {
 		t.Errorf("%v", n)
 	}
-	must(t, f.Clean(t.Context()))
+	check.OK(t, f.Clean(t.Context()))
 	empty(t, e.Addr())
 }
 
@@ -238,7 +239,7 @@ func TestWrongClock(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "client "+m.addr+": its clock is off by -1.5") {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(t.Context(), err))
+	check.OK(t, f.Abort(t.Context(), err))
 }
 
 // Nobody there is said at once, and of whom.
@@ -252,7 +253,7 @@ func TestNobodyThere(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "client 127.0.0.1:1: ") {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Abort(t.Context(), err))
+	check.OK(t, f.Abort(t.Context(), err))
 }
 
 // A client may come up after the coordinator: on a cluster nobody says which is scheduled first.
@@ -275,17 +276,17 @@ func TestClientComesLater(t *testing.T) {
 	}
 	connected := make(chan error, 1)
 	go func() { connected <- f.Connect(t.Context()) }()
-	await(t, "somebody who is missed", func() bool { return f.absent() != "" })
+	check.Eventually(t, "somebody who is missed", func() bool { return f.absent() != "" })
 	want := "client " + m.addr + " does not answer yet: no such host; it is given 1m0s"
 	if text := f.absent(); text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
 	up.Store(true)
-	must(t, <-connected)
+	check.OK(t, <-connected)
 	if text := f.absent(); text != "" {
 		t.Errorf("when it is there: %q", text)
 	}
-	must(t, f.Abort(t.Context(), nil))
+	check.OK(t, f.Abort(t.Context(), nil))
 }
 
 // A slow link delays the logs and nothing else.
@@ -318,14 +319,14 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
+	check.OK(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.MaxErrors = limit
 	p.Job.Options.Lease = time.Hour // no renewal succeeds either, which must not be what ends the run
-	must(t, f.Prepare(ctx, p))
+	check.OK(t, f.Prepare(ctx, p))
 	when(t, func() bool { return working(f) }, func() { _ = e.Close() }) // every request fails from now on
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
 	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrTooManyErrors) || len(r.Lost) > 0 {
 		t.Errorf("%+v", r)
 	}
@@ -338,20 +339,20 @@ func TestEndedClient(t *testing.T) {
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)} // the first one would be asked to clean up after others
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
+	check.OK(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.Options.Lease = time.Hour
-	must(t, f.Prepare(ctx, p))
+	check.OK(t, f.Prepare(ctx, p))
 	when(t, func() bool { return working(f) }, ms[0].stop)
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
 	r := f.Result()
 	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "somebody ended warp client") || !strings.Contains(r.Lost[0].Error(), ms[0].addr) {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 	empty(t, e.Addr())
 	ms[0].stop()
 	if said := ms[0].said; said.count("is over") != 1 || said.count("ready for the next one") > 0 {

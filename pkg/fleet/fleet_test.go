@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/pause"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
@@ -69,7 +70,7 @@ func startMachine(t *testing.T, change func(*agent.Options)) *machine {
 // waitUntilFree waits until another coordinator may come: a client cleans up in its own time.
 func (m *machine) waitUntilFree(t *testing.T) {
 	t.Helper()
-	await(t, "end of the run at "+m.addr, func() bool { return m.said.count(" is over") == m.said.count(" begins") })
+	check.Eventually(t, "end of the run at "+m.addr, func() bool { return m.said.count(" is over") == m.said.count(" begins") })
 }
 
 // embedded starts an embedded store for a test.
@@ -126,10 +127,10 @@ func lead(t *testing.T, change func(*Options), machines ...*machine) *Fleet {
 func measured(t *testing.T, f *Fleet, p Plan) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, p))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
 }
 
 // whole performs all steps of a run.
@@ -139,16 +140,9 @@ func whole(t *testing.T, f *Fleet, p Plan, path string) *Result {
 	measured(t, f, p)
 	r := f.Result()
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	return r
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // empty fails unless the bucket is.
@@ -157,25 +151,15 @@ func empty(t *testing.T, addr string) {
 	st := storeAt(addr)
 	st.Config.Credentials = st.Keys[0]
 	c, err := engines.New(st.Config)
-	must(t, err)
+	check.OK(t, err)
 	var left []string
 	err = c.List(t.Context(), store.List{Bucket: "fleet"}, func() { left = nil }, func(o store.Object) bool {
 		left = append(left, o.Key)
 		return true
 	})
-	must(t, err)
+	check.OK(t, err)
 	if len(left) > 0 {
 		t.Errorf("%d objects are left in the bucket: %v", len(left), left)
-	}
-}
-
-// await waits until something has come true.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s within a minute", what)
-		}
 	}
 }
 
@@ -221,7 +205,7 @@ func TestConnectionsEnd(t *testing.T) {
 	w := newWire(t, e.Addr())
 	m := startMachine(t, nil)
 	whole(t, lead(t, nil, m), getPlan(t, w.addr, time.Second), filepath.Join(t.TempDir(), "all.csv.zst"))
-	await(t, "end of all connections to the store", func() bool {
+	check.Eventually(t, "end of all connections to the store", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return len(w.seen) > 0 && len(w.conns) == 0
@@ -233,7 +217,7 @@ func ownLogs(t *testing.T, machines ...*machine) []string {
 	var all []string
 	for _, m := range machines {
 		logs, err := filepath.Glob(filepath.Join(m.folder, "*.csv.zst"))
-		must(t, err)
+		check.OK(t, err)
 		all = append(all, logs...)
 	}
 	return all
@@ -262,11 +246,11 @@ func TestRun(t *testing.T) {
 	}
 	again := filepath.Join(t.TempDir(), "again.csv.zst")
 	_, err := merge.Logs(t.Context(), again, logs, merge.Options{})
-	must(t, err)
+	check.OK(t, err)
 	a, err := os.ReadFile(path)
-	must(t, err)
+	check.OK(t, err)
 	b, err := os.ReadFile(again)
-	must(t, err)
+	check.OK(t, err)
 	if string(a) != string(b) {
 		t.Error("the coordinator's log is not what merge makes of the clients' own logs")
 	}
@@ -285,9 +269,9 @@ func TestEnd(t *testing.T) {
 	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *agent.Options) { o.Skew = -300 * time.Millisecond })}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	check.OK(t, f.Measure(ctx, func() {
 		go func() {
 			seen := int64(0)
 			for looks := 0; looks < 2; time.Sleep(50 * time.Millisecond) {
@@ -299,21 +283,21 @@ func TestEnd(t *testing.T) {
 			f.End("that was enough")
 		}()
 	}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Finish(ctx))
 	r := f.Result()
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	stats, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	empty(t, e.Addr())
 	if r.Fatal != nil || len(r.Lost) > 0 || r.Sent != stats.Rows || r.Failed > 0 {
 		t.Errorf("%+v, and %d rows", r, stats.Rows)
 	}
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
 	last := map[string]int64{}
-	must(t, log.Each(ctx, func(batch []oplog.Record) error {
+	check.OK(t, log.Each(ctx, func(batch []oplog.Record) error {
 		for i := range batch {
 			last[batch[i].Client] = max(last[batch[i].Client], batch[i].Start)
 		}
@@ -339,9 +323,9 @@ func TestTrace(t *testing.T) {
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.TraceHTTP, p.Job.Options.TraceSample, p.Job.Options.Rate = true, 1, 100
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, p))
+	check.OK(t, f.Measure(ctx, func() {
 		go func() {
 			figures := func() {
 				seen := f.Snapshot().At
@@ -357,16 +341,16 @@ func TestTrace(t *testing.T) {
 			f.End("that was enough")
 		}()
 	}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	log, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer log.Close()
 	with, without := map[string]int{}, map[string]int{}
-	must(t, log.Each(ctx, func(batch []oplog.Record) error {
+	check.OK(t, log.Each(ctx, func(batch []oplog.Record) error {
 		for i := range batch {
 			if batch[i].Phases != nil {
 				with[batch[i].Client]++

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/oplog"
@@ -16,7 +17,7 @@ import (
 func marksIn(t *testing.T, path string, all bool) []oplog.Mark {
 	t.Helper()
 	r, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer func() { _ = r.Close() }()
 	for rows := make([]oplog.Record, 1); ; {
 		if _, err := r.Read(rows); err != nil || !all {
@@ -37,11 +38,11 @@ func TestMarks(t *testing.T) {
 		t.Errorf("a mark before the run: %v", err)
 	}
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, store.Addr(), 3*time.Second)))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, store.Addr(), 3*time.Second)))
 	var set []oplog.Mark
 	done := make(chan struct{})
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Measure(ctx, func() {
 		go func() {
 			defer close(done)
 			for i := range 5 {
@@ -61,11 +62,11 @@ func TestMarks(t *testing.T) {
 	if _, err := f.Mark("too late"); !errors.Is(err, bench.ErrNotMeasuring) {
 		t.Errorf("a mark after the run: %v", err)
 	}
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "merged.csv.zst")
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	if got := marksIn(t, path, false); fmt.Sprint(got) != fmt.Sprint(set) || len(got) != 5 || got[0].Text != "mark 0" {
 		t.Errorf("the merged log begins with %v, want %v", got, set)
 	}
@@ -73,7 +74,7 @@ func TestMarks(t *testing.T) {
 		for _, log := range ownLogs(t, m) {
 			got := marksIn(t, log, true)
 			r, err := oplog.Open(log)
-			must(t, err)
+			check.OK(t, err)
 			offset := r.Header().ClockOffset
 			_ = r.Close()
 			for i := range got {

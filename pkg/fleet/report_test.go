@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/aggregate"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
@@ -32,8 +33,8 @@ func TestStress(t *testing.T) {
 	p.Job.NoLog = true
 	measured(t, f, p)
 	got, err := f.Report()
-	must(t, err)
-	must(t, f.Clean(t.Context()))
+	check.OK(t, err)
+	check.OK(t, f.Clean(t.Context()))
 	r := f.Result()
 	requests := int64(0)
 	for _, op := range got.Operations {
@@ -72,8 +73,8 @@ func text(t *testing.T, r *results.Report) string {
 	bare.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return strings.HasPrefix(w, "these numbers are the client's") })
 	bare.Describe(oplog.Header{}, oplog.Trailer{})
 	var b strings.Builder
-	must(t, report.CSV(&b, &bare))
-	must(t, report.Text(&b, &bare, report.TextOptions{}))
+	check.OK(t, report.CSV(&b, &bare))
+	check.OK(t, report.Text(&b, &bare, report.TextOptions{}))
 	return b.String()
 }
 
@@ -88,14 +89,14 @@ func TestStressWithoutOne(t *testing.T) {
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.NoLog = true
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, p))
+	check.OK(t, f.Measure(ctx, func() {
 		when(t, func() bool { return working(f) }, func() { w.hold(); w.cut() })
 	}))
-	must(t, f.Finish(ctx))
+	check.OK(t, f.Finish(ctx))
 	report, err := f.Report()
-	must(t, err)
+	check.OK(t, err)
 	r := f.Result()
 	w.release()
 	if len(r.Lost) != 1 || len(report.Operations) != 2 || !strings.Contains(strings.Join(report.Warnings, "\n"), "client "+behind.addr+" was lost") {
@@ -112,7 +113,7 @@ func TestStressWithoutOne(t *testing.T) {
 		t.Errorf("%d requests in the report, and %d were sent", requests, r.Sent)
 	}
 	away.stop() // or its lease would be waited for
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 }
 
 // A client that is cut off before it is warm keeps the others neither from
@@ -134,12 +135,12 @@ func TestLostBeforeTheWindow(t *testing.T) {
 			p := getPlan(t, e.Addr(), c.duration)
 			p.Job.NoLog = true
 			ctx := t.Context()
-			must(t, f.Connect(ctx))
-			must(t, f.Prepare(ctx, p))
-			must(t, f.Measure(ctx, func() { w.hold(); w.cut() }))
-			must(t, f.Finish(ctx))
+			check.OK(t, f.Connect(ctx))
+			check.OK(t, f.Prepare(ctx, p))
+			check.OK(t, f.Measure(ctx, func() { w.hold(); w.cut() }))
+			check.OK(t, f.Finish(ctx))
 			report, err := f.Report()
-			must(t, err)
+			check.OK(t, err)
 			r := f.Result()
 			w.release()
 			if len(r.Lost) != 1 || r.Sent == 0 || len(report.Operations) != 2 || report.Operations[1].Clients != 1 {
@@ -160,11 +161,11 @@ func TestStressAlone(t *testing.T) {
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
-	must(t, f.Connect(t.Context()))
-	must(t, f.Prepare(t.Context(), p))
+	check.OK(t, f.Connect(t.Context()))
+	check.OK(t, f.Prepare(t.Context(), p))
 	_, err := f.announceStart()
-	must(t, err)
-	await(t, "requests", func() bool { return working(f) })
+	check.OK(t, err)
+	check.Eventually(t, "requests", func() bool { return working(f) })
 	f.Close()
 	m.waitUntilFree(t)
 	empty(t, e.Addr())
@@ -196,13 +197,13 @@ func TestReportIsThatOfTheLog(t *testing.T) {
 	ctx := t.Context()
 	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
 	got, err := f.Report()
-	must(t, err)
+	check.OK(t, err)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err = f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	want, err := aggregate.Analyze(&logFile{t, path}, aggregate.Options{})
-	must(t, err)
+	check.OK(t, err)
 	if text(t, got) != text(t, want) {
 		t.Errorf("the report is\n%s\nand that of the merged log\n%s", text(t, got), text(t, want))
 	}
@@ -219,7 +220,7 @@ type logFile struct {
 
 func (l *logFile) open() *oplog.Reader {
 	r, err := oplog.Open(l.path)
-	must(l.t, err)
+	check.OK(l.t, err)
 	return r
 }
 
@@ -232,7 +233,7 @@ func (l *logFile) Header() oplog.Header {
 func (l *logFile) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	r := l.open()
 	defer r.Close()
-	err := r.EachInWindow(l.t.Context(), func(w oplog.Window, marks []oplog.Mark) { must(l.t, decided(w, marks)) }, rows)
+	err := r.EachInWindow(l.t.Context(), func(w oplog.Window, marks []oplog.Mark) { check.OK(l.t, decided(w, marks)) }, rows)
 	return r.Trailer(), err
 }
 
@@ -243,12 +244,12 @@ func TestReportSoFar(t *testing.T) {
 	const second = int64(time.Second)
 	counted := func(begin int64) []byte {
 		s := aggregate.NewSummary(aggregate.Options{})
-		must(t, s.SetWindow(oplog.Window{Start: second, Begin: begin}))
+		check.OK(t, s.SetWindow(oplog.Window{Start: second, Begin: begin}))
 		for i := range int64(20) {
-			must(t, s.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a", Objects: 1, Start: 2*second + i, Duration: time.Millisecond, Status: 200}}))
+			check.OK(t, s.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a", Objects: 1, Start: 2*second + i, Duration: time.Millisecond, Status: 200}}))
 		}
 		body, err := s.Encode()
-		must(t, err)
+		check.OK(t, err)
 		return body
 	}
 	f := New(Options{Members: make([]Member, 3)})
@@ -264,13 +265,13 @@ func TestReportSoFar(t *testing.T) {
 			t.Errorf("there is a report of %d clients of two", i)
 		}
 		f.links[i].job = &protocol.Job{Follow: true}
-		must(t, talk(i, counted(second)))
+		check.OK(t, talk(i, counted(second)))
 	}
 	if r := f.ReportSoFar(); r == nil || len(r.Operations) != 1 || r.Operations[0].Inside != 40 {
 		t.Errorf("%+v", r)
 	}
 	for name, body := range map[string][]byte{"another window": counted(2 * second), "nonsense": []byte("no figures")} {
-		must(t, talk(1, body))
+		check.OK(t, talk(1, body))
 		if f.ReportSoFar() != nil {
 			t.Errorf("%s: there is a report", name)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/oplog"
 )
@@ -60,14 +61,14 @@ func (l *listing) await(t *testing.T, clients int) {
 func inLog(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	r, err := oplog.Open(path)
-	must(t, err)
+	check.OK(t, err)
 	defer r.Close()
 	ahead, offset := r.Header().ClockOffset, map[string]uint32{}
 	for _, o := range r.Header().Merged {
 		offset[o.Client] = o.Offset
 	}
 	rows := map[string][]string{}
-	must(t, r.Each(t.Context(), func(batch []oplog.Record) error {
+	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error {
 		for i := range batch {
 			batch[i].MoveBack(ahead)
 			batch[i].Thread += offset[batch[i].Client]
@@ -100,10 +101,10 @@ func TestRows(t *testing.T) {
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.Rate = 500
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, p))
 	rest := w.cutOften()
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Measure(ctx, func() {
 		go func() {
 			defer f.End("there were rows")
 			arrived.await(t, 3)
@@ -111,15 +112,15 @@ func TestRows(t *testing.T) {
 		}()
 	}))
 	rest()
-	must(t, f.Finish(ctx))
-	must(t, f.EndRows())
+	check.OK(t, f.Finish(ctx))
+	check.OK(t, f.EndRows())
 	if r := f.Result(); len(r.Lost) > 0 || r.Sent < 100 {
 		t.Errorf("%+v", r)
 	}
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	merged := inLog(t, path)
 	for i, l := range f.links {
 		same(t, l.id, arrived.rows[l.id], merged[l.id])
@@ -155,9 +156,9 @@ func TestRowsOfLostClient(t *testing.T) {
 	var arrived listing
 	f := lead(t, func(o *Options) { hastyLead(o); o.Rows = arrived.write }, startMachine(t, hasty), m)
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
-	must(t, f.Measure(ctx, func() {
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	check.OK(t, f.Measure(ctx, func() {
 		go func() {
 			defer f.End("one is lost")
 			arrived.await(t, 2)
@@ -165,11 +166,11 @@ func TestRowsOfLostClient(t *testing.T) {
 			_ = f.await(ctx, "to be lost", time.Minute, forCounted, func(l *link) bool { return l.id != f.links[1].id })
 		}()
 	}))
-	must(t, f.Finish(ctx))
-	must(t, f.EndRows())
+	check.OK(t, f.Finish(ctx))
+	check.OK(t, f.EndRows())
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(ctx, path)
-	must(t, err)
+	check.OK(t, err)
 	r := f.Result()
 	if len(r.Lost) != 1 {
 		t.Fatalf("%+v", r)
@@ -178,7 +179,7 @@ func TestRowsOfLostClient(t *testing.T) {
 	same(t, there, arrived.rows[there], inLog(t, path)[there])
 	gone.waitUntilFree(t)
 	begins(t, gone, arrived.rows[lost])
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 	w.release()
 }
 
@@ -198,14 +199,14 @@ func TestDroppedLogs(t *testing.T) {
 	p.Job.DropLog = true
 	ctx := t.Context()
 	measured(t, f, p)
-	must(t, f.EndRows())
+	check.OK(t, f.EndRows())
 	there := f.links[0].id
 	rows := slices.Clone(arrived.rows[there])
 	f.update(func() { f.links[1].lost = errors.New("lost") })
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, left, err := f.Merge(ctx, path)
-	must(t, err)
-	must(t, f.Clean(ctx))
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
 	same(t, there, rows, inLog(t, path)[there])
 	if copies, err := os.ReadDir(filepath.Dir(f.options.Spool("x"))); err != nil || len(copies) > 0 || len(left) > 0 {
 		t.Errorf("copies are left: %v, %v, %v", copies, left, err)
@@ -229,8 +230,8 @@ func TestRowsRefused(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(t.Context(), path)
-	must(t, err)
-	must(t, f.Clean(t.Context()))
+	check.OK(t, err)
+	check.OK(t, f.Clean(t.Context()))
 	r := f.Result()
 	if n := rows(t, path)[f.links[0].id]; r.Sent == 0 || len(r.Lost) > 0 || n != int(r.Sent) {
 		t.Errorf("%+v, and %d rows", r, n)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/pause"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
@@ -39,7 +40,7 @@ func TestMeasuredMerge(t *testing.T) {
 		began := time.Now()
 		for _, link := range f.links {
 			d := &clientSession{link: link}
-			must(t, d.handleLive(state))
+			check.OK(t, d.handleLive(state))
 		}
 		if n := len(f.Snapshot().Ops); n != 4 {
 			t.Fatalf("%d operations", n)
@@ -68,9 +69,9 @@ func TestMeasuredScale(t *testing.T) {
 	ctx := t.Context()
 	measured(t, f, getPlan(t, "127.0.0.1:1", 3*time.Second))
 	stats, _, err := f.Merge(ctx, path)
-	must(t, err)
+	check.OK(t, err)
 	r := f.Result()
-	must(t, f.Clean(ctx))
+	check.OK(t, f.Clean(ctx))
 	t.Logf("%d rows of %d clients, began within %v; %d MiB resident at most, all clients included", stats.Rows, stats.Clients, r.Spread, peak()>>20)
 	if len(r.Lost) > 0 || stats.Clients != 200 || stats.Rows != 200*idleRows || peak() > 300<<20 {
 		t.Errorf("%+v %+v", r, stats)
@@ -96,7 +97,7 @@ type idleClient struct {
 func startIdleClient(t *testing.T, one *sync.Mutex) *machine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
 	c := &idleClient{folder: t.TempDir(), one: one}
 	server := &transport.Server{
 		Identity: transport.Identity{Protocol: protocol.Version, Warp: "test", Token: testToken},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 	"warp/pkg/sink"
@@ -18,7 +19,7 @@ func meetAlone(t *testing.T, m *machine) *transport.Conn {
 	t.Helper()
 	f := lead(t, nil, m)
 	ch, err := f.dialer.Connect(t.Context(), m.addr, nil, 10*time.Second)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(ch.Close)
 	return ch
 }
@@ -32,9 +33,9 @@ func TestNothingInTheClear(t *testing.T) {
 	p := getPlan(t, e.Addr(), 100*time.Millisecond)
 	p.Job.Store.Config.Encryption.Key = [32]byte{'s', 's', 'e', 'c', 'k', 'e', 'y'}
 	p.Job.Exports.Influx = &sink.InfluxOptions{Server: "http://127.0.0.1:1", Token: "influxsecret", Bucket: "b"}
-	must(t, f.Connect(t.Context()))
-	must(t, f.Prepare(t.Context(), p))
-	must(t, f.Abort(t.Context(), errors.New("enough")))
+	check.OK(t, f.Connect(t.Context()))
+	check.OK(t, f.Prepare(t.Context(), p))
+	check.OK(t, f.Abort(t.Context(), errors.New("enough")))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, secret := range []string{testToken, "secretsecret", "influxsecret", f.key, "benchmark", "fleet", "protocol", "coordinator", "HTTP"} {
@@ -52,7 +53,7 @@ func TestFloodIsEnded(t *testing.T) {
 	m := startMachine(t, nil)
 	ch := meetAlone(t, m)
 	_, err := requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForCollect})
-	must(t, err)
+	check.OK(t, err)
 	for i := range 1_000_000 {
 		if err := ch.SendBytes(protocol.KindPing, protocol.Ping(int64(i), false)); err != nil {
 			return // turned away
@@ -81,7 +82,7 @@ func TestHostileCoordinator(t *testing.T) {
 	} {
 		m := startMachine(t, nil)
 		f := lead(t, nil, m)
-		must(t, f.Connect(t.Context()))
+		check.OK(t, f.Connect(t.Context()))
 		p := getPlan(t, e.Addr(), time.Second)
 		change(&p.Job)
 		err := f.Prepare(t.Context(), p)
@@ -106,7 +107,7 @@ func TestOneCoordinatorAtATime(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	first := lead(t, nil, m)
-	must(t, first.Connect(t.Context()))
+	check.OK(t, first.Connect(t.Context()))
 	second := lead(t, func(o *Options) { o.Run = "R2" }, m)
 	err := second.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "client "+m.addr+": it is busy with run "+first.options.Run+" since ") {
@@ -118,8 +119,8 @@ func TestOneCoordinatorAtATime(t *testing.T) {
 	if err != nil || answer.Refused == "" {
 		t.Errorf("%+v, %v", answer, err)
 	}
-	must(t, first.Abort(t.Context(), errors.New("enough")))
+	check.OK(t, first.Abort(t.Context(), errors.New("enough")))
 	third := lead(t, func(o *Options) { o.Run = "R3" }, m)
-	must(t, third.Connect(t.Context()))
-	must(t, third.Abort(t.Context(), errors.New("enough")))
+	check.OK(t, third.Connect(t.Context()))
+	check.OK(t, third.Abort(t.Context(), errors.New("enough")))
 }

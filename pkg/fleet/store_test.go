@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -13,10 +14,10 @@ import (
 func TestDescribeStore(t *testing.T) {
 	t.Parallel()
 	ca := filepath.Join(t.TempDir(), "ca")
-	must(t, os.WriteFile(ca, []byte("the certificates"), 0o644))
+	check.OK(t, os.WriteFile(ca, []byte("the certificates"), 0o644))
 	static := store.Keys{AccessKey: "a", SecretKey: "b", SessionToken: "c"}
 	s, err := DescribeStore(store.Config{CAFile: ca, Credentials: static, Others: []store.Credentials{static}})
-	must(t, err)
+	check.OK(t, err)
 	if s.Config.CAFile != "" || string(s.Config.CAPEM) != "the certificates" || len(s.Keys) != 2 || s.Keys[0].SecretKey != "b" || s.Keys[1].SessionToken != "c" {
 		t.Errorf("%+v", s)
 	}

@@ -4,20 +4,17 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"flag"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -32,19 +29,7 @@ func TestGolden(t *testing.T) {
 			Start: start + 1e9, Duration: time.Minute, Status: 404},
 	}
 	got := testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 1))
-	path := filepath.Join("testdata", "small.golden.csv")
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Golden(t, filepath.Join("testdata", "small.golden.csv"), string(got))
 }
 
 // What we write must be what a plain CSV reader makes of it, apart from the

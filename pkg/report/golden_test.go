@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/diff"
@@ -20,37 +20,13 @@ import (
 	"warp/pkg/results"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 func golden(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, old := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range min(len(got), len(old)) {
-		if got[i] != old[i] {
-			t.Fatalf("%s: line %d\n got %s\nwant %s", name, i+1, got[i], old[i])
-		}
-	}
-	if len(got) != len(old) {
-		t.Fatalf("%s: %d lines, want %d", name, len(got), len(old))
-	}
+	check.Golden(t, filepath.Join("testdata", name), b.String())
 }
 
 func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *results.Report {

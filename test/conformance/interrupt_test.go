@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -63,7 +64,7 @@ func TestInterrupt(t *testing.T) {
 			b := newBed(t, stores.Shared(t, name))
 			line, log := b.line("get", "--objects=20", "--obj.size=4KiB", "--concurrent=3", "--duration=5m", "--seed=5")
 			c := startWarp(t, line...)
-			eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
+			check.Eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
 			c.interrupt(t)
 			o, took := c.ends(t)
 			o.want(t, 130)
@@ -93,7 +94,7 @@ func TestInterruptEmbedded(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "run")
 	c := startWarp(t, "get", "--host=embedded", "--objects=4", "--obj.size=50MiB", "--concurrent=8", "--duration=5m",
 		"--stats-interval=100ms", "--benchdata="+data)
-	eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "GET:") })
+	check.Eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "GET:") })
 	c.interrupt(t)
 	o, _ := c.ends(t)
 	o.want(t, 130)
@@ -112,7 +113,7 @@ func TestInterruptPrepare(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.MinIO), slow)
 	line, log := b.line("get", "--objects=100000", "--obj.size=4KiB", "--concurrent=3", "--duration=5m")
 	c := startWarp(t, line...)
-	eventually(t, "the uploads to be under way", func() bool { return b.sent("PUT") > 20 })
+	check.Eventually(t, "the uploads to be under way", func() bool { return b.sent("PUT") > 20 })
 	c.interrupt(t)
 	o, _ := c.ends(t)
 	o.want(t, 130)
@@ -134,13 +135,13 @@ func TestSecondInterrupt(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
 	line, log := b.line("get", "--objects=20", "--obj.size=4KiB", "--concurrent=3", "--duration=5m")
 	c := startWarp(t, line...)
-	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
+	check.Eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
 	b.proxy.Freeze(time.Minute) // clean-up would wait for this
 	t.Cleanup(func() { b.proxy.Freeze(0) })
-	eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 90 })
+	check.Eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 90 })
 	c.interrupt(t)
-	eventually(t, "warp to notice", func() bool { return strings.Contains(c.err.String(), "interrupted") })
-	eventually(t, "the log to be saved", func() bool { return strings.Contains(c.err.String(), "Benchmark data written") })
+	check.Eventually(t, "warp to notice", func() bool { return strings.Contains(c.err.String(), "interrupted") })
+	check.Eventually(t, "the log to be saved", func() bool { return strings.Contains(c.err.String(), "Benchmark data written") })
 	c.interrupt(t)
 	o, took := c.ends(t)
 	o.want(t, 130)
@@ -158,8 +159,8 @@ func TestKill(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
 	line, log := b.line("get", "--objects=20", "--obj.size=4KiB", "--concurrent=3", "--duration=5m")
 	c := startWarp(t, line...)
-	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
-	eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 50 })
+	check.Eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
+	check.Eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 50 })
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

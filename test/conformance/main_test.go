@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -316,15 +315,5 @@ func (o outcome) sameAsAnalyze(t *testing.T, log string, flags ...string) {
 	again := warp(append([]string{"analyze", log}, flags...)...).want(t, 0)
 	if again.out != o.out {
 		t.Errorf("analyze differs from the report of the run.\nrun:\n%s\nanalyze:\n%s", o.out, again.out)
-	}
-}
-
-// eventually waits for the effect of another goroutine or process.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }

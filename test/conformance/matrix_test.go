@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
-
-var update = flag.Bool("update", false, "write the matrix in docs/compatibility.md anew")
 
 // The results in a cell. A refusal is the text of its error instead.
 const (
@@ -116,7 +114,7 @@ func (m *matrix) documented(t *testing.T) {
 	t.Logf("the matrix:\n%s", text)
 	switch {
 	case was == text:
-	case *update:
+	case check.Updating():
 		if err := os.WriteFile(path, []byte(before+begin+text+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -80,7 +81,7 @@ func TestFixedNameIsTakenMeanwhile(t *testing.T) {
 			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 300 * time.Millisecond})
 			line, _ := b.line("multipart", "--parts=6", "--concurrent=1", "--duration=5m")
 			c := startWarp(t, line...)
-			eventually(t, "the upload to be under way", func() bool {
+			check.Eventually(t, "the upload to be under way", func() bool {
 				return len(b.proxy.Requests(func(s *teststore.Seen) bool {
 					return isPart(s) && strings.Contains(s.Path, fixedName)
 				})) > 1
@@ -101,7 +102,7 @@ func TestTwoFixedNames(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.MinIO))
 	line, _ := b.line("multipart", "--parts=2", "--concurrent=1", "--duration=5m")
 	c := startWarp(t, line...)
-	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 5 })
+	check.Eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 5 })
 	o, log := b.run("multipart", "--parts=2", "--concurrent=1", "--duration=300ms")
 	o.want(t, 0)
 	if h := readLog(t, log); !strings.HasPrefix(h.of("GET")[0].Key, fixedName+".") {
@@ -130,7 +131,7 @@ func TestKillMultipart(t *testing.T) {
 			}
 			line, _ := b.line("multipart", parts, "--concurrent=1", "--duration=5m", "--lease=10s")
 			c := startWarp(t, line...)
-			eventually(t, "the run to be under way", func() bool {
+			check.Eventually(t, "the run to be under way", func() bool {
 				return b.sent("GET") > 3 || parts == "--parts=1000" && len(b.proxy.Requests(isPart)) > 6
 			})
 			if err := c.cmd.Process.Kill(); err != nil {
@@ -162,7 +163,7 @@ func TestInterruptMultipart(t *testing.T) {
 			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 20 * time.Millisecond})
 			line, _ := b.line("multipart", "--parts=1000", "--concurrent=2", "--duration=5m")
 			c := startWarp(t, line...)
-			eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 6 })
+			check.Eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 6 })
 			c.interrupt(t)
 			o, _ := c.ends(t)
 			o.want(t, 130)

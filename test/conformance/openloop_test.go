@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 )
@@ -30,7 +31,7 @@ func TestFreeze(t *testing.T) {
 		done <- warp("get", "--host="+null.Addr(), "--access-key=k", "--secret-key=s", "--objects=20", "--obj.size=1KiB",
 			"--concurrent=20", "--duration=4s", "--rps-limit=500", "--json", "--benchdata="+data)
 	}()
-	eventually(t, "the run to be under way", func() bool { return null.Count("GET") > rate/2 })
+	check.Eventually(t, "the run to be under way", func() bool { return null.Count("GET") > rate/2 })
 	frozen := time.Now().UnixNano()
 	null.Freeze(2 * time.Second)
 	thawed := time.Now().UnixNano() + 2e9
@@ -94,7 +95,7 @@ func TestBacklog(t *testing.T) {
 		done <- warp("stat", "--host="+null.Addr(), "--access-key=k", "--secret-key=s", "--objects=20", "--obj.size=1KiB",
 			"--concurrent=4", "--duration=1s", "--rps-limit=500", "--json", "--benchdata="+data)
 	}()
-	eventually(t, "the run to be under way", func() bool { return null.Count("HEAD") > 100 })
+	check.Eventually(t, "the run to be under way", func() bool { return null.Count("HEAD") > 100 })
 	null.Freeze(2 * time.Second) // longer than the run
 	r := (<-done).want(t, 0).report(t)
 	g := r.Groups[len(r.Groups)-1]

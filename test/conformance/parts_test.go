@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -86,7 +87,7 @@ func TestInterruptParts(t *testing.T) {
 			b := newBed(t, stores.Shared(t, name), slow)
 			line, log := b.line("multipart-put", "--parts=1000", "--part.concurrent=3", "--concurrent=2", "--duration=5m")
 			c := startWarp(t, line...)
-			eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 10 })
+			check.Eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 10 })
 			c.interrupt(t)
 			o, _ := c.ends(t)
 			o.want(t, 130)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -111,7 +112,7 @@ func TestScriptInterrupt(t *testing.T) {
 	got := func() int {
 		return len(b.proxy.Requests(func(s *teststore.Seen) bool { return s.Method == "GET" && s.Status == 200 }))
 	}
-	eventually(t, "downloads to be under way", func() bool { return got() > 50 })
+	check.Eventually(t, "downloads to be under way", func() bool { return got() > 50 })
 	c.interrupt(t)
 	o, took := c.ends(t)
 	o.want(t, 130)

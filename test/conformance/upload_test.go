@@ -11,6 +11,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -200,7 +201,7 @@ func TestUploadAfterAnInterrupt(t *testing.T) {
 	log := filepath.Join(b.dir, "stopped")
 	c := startWarpWith(t, b.env, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--rps-limit=100", "--duration=5m",
 		"--stats-interval=100ms", "--benchdata="+log, "--upload="+b.url(""))
-	eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "PUT:") })
+	check.Eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "PUT:") })
 	c.interrupt(t)
 	o, _ := c.ends(t)
 	o.want(t, 130)

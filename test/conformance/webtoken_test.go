@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -119,7 +120,7 @@ func TestWebToken(t *testing.T) {
 			dir := t.TempDir()
 			args := append(short("get"), "--host="+s.Endpoint, "--bucket=web-token", "--signature=STS_WEB_TOKEN", "--debug", "--benchdata="+filepath.Join(dir, "run"))
 			var o outcome
-			eventually(t, "the store to be ready for tokens", func() bool {
+			check.Eventually(t, "the store to be ready for tokens", func() bool {
 				o = measured(func() outcome { return warpProcess(t, c.env, append(args, c.flags...)...) })
 				return !strings.Contains(o.err, "being initialized")
 			})

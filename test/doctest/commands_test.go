@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // helpTitle is the title of a group of flags in a full help text.
@@ -156,13 +158,5 @@ func checkOwnFlags(t *testing.T, name, want string) {
 		t.Errorf("%s has no section %q", name, flagSection)
 		return
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got := string(text)[len(before):]; got != want {
-		t.Errorf("%s: the flags differ from the help; run with -update and look at the change", name)
-	}
+	check.Golden(t, path, before+want)
 }

@@ -2,17 +2,15 @@ package doctest
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what the documentation says of flags anew")
+	"warp/internal/check"
+)
 
 const flagReferenceHead = `# Flag reference
 
@@ -35,19 +33,7 @@ type flagEntry struct {
 func TestFlagReference(t *testing.T) {
 	t.Parallel()
 	want := flagReference(t)
-	name := filepath.Join(root, "docs/flags.md")
-	if *update {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("docs/flags.md differs from the help: run go test -C test ./doctest -run TestFlagReference -update")
-	}
+	check.Golden(t, filepath.Join(root, "docs/flags.md"), want)
 }
 
 func flagReference(t *testing.T) string {

@@ -2,7 +2,6 @@ package kubetest
 
 import (
 	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,10 +13,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
-
-var update = flag.Bool("update", false, "write the plain manifests anew")
 
 const (
 	manifests = "../../k8s/manifests/warp.yaml"
@@ -40,14 +38,7 @@ func rendered(t *testing.T, set ...string) string {
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	want := preamble + rendered(t, "-f", chart+"/ci/manifests-values.yaml")
-	if *update {
-		if err := os.WriteFile(manifests, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(manifests); err != nil || string(got) != want {
-		t.Errorf("%v: it is not what the chart renders; go test -C test ./kubetest -run TestManifests -update", err)
-	}
+	check.Golden(t, manifests, want)
 }
 
 // kinds are the kinds of objects in the chart.

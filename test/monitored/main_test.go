@@ -256,16 +256,6 @@ func (r *run) client() string {
 	return rows[0].Client
 }
 
-// eventually polls until ok, after the run.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // A series is one operation at one endpoint, or at all of them without an endpoint.
 type series struct{ op, endpoint string }
 

@@ -15,6 +15,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -285,7 +286,7 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 			want += int(f.requests)
 		}
 	}
-	eventually(t, "Prometheus to have the last figures", func() bool {
+	check.Eventually(t, "Prometheus to have the last figures", func() bool {
 		all := promQL(t, p, "query", url.Values{"query": {fmt.Sprintf(`sum(warp_requests_total{job="warp",instance=%q})`, r.client())}})
 		return len(all) == 1 && all[0].value() == float64(want)
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -127,7 +128,7 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 			return h.GetSampleCount(), h.GetSampleSum()
 		}
 		// The last datagram may still be in flight.
-		eventually(t, "the counter of "+se.op, func() bool {
+		check.Eventually(t, "the counter of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
 			if err != nil {
 				t.Fatal(err)
@@ -191,7 +192,7 @@ func TestStatsDOfAISLoader(t *testing.T) {
 			return metric(got, name, labels).GetSummary()
 		}
 		// The last datagrams may still be in flight.
-		eventually(t, "all metrics of "+se.op, func() bool {
+		check.Eventually(t, "all metrics of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
 			if err != nil {
 				t.Fatal(err)

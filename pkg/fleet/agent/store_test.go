@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
@@ -39,7 +40,7 @@ func TestSourceAddress(t *testing.T) {
 	defer server.Close()
 	st := protocol.Store{Config: store.Config{Hosts: []store.Address{{Name: server.Listener.Addr().String()}}, Region: "us-east-1"}, Keys: []store.Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
 	c, err := connect(&st, &Options{Warp: "test", SourceIP: netip.MustParseAddr("127.0.0.77")})
-	must(t, err)
+	check.OK(t, err)
 	_, _ = c.BucketExists(t.Context(), "bucket")
 	if from.Load() != "127.0.0.77" {
 		t.Errorf("the store was asked from %v", from.Load())
@@ -89,11 +90,11 @@ func TestStoreTravelsWithItsOptions(t *testing.T) {
 		NoKeepAlive: true, SendBuffer: 1 << 16, ReceiveBuffer: 1 << 17, SourceIPs: []netip.Addr{netip.MustParseAddr("127.0.0.2")},
 	}
 	s, err := fleet.DescribeStore(store.Config{Credentials: store.Keys{AccessKey: "a", SecretKey: "b"}, Options: want})
-	must(t, err)
+	check.OK(t, err)
 	text, err := json.Marshal(s)
-	must(t, err)
+	check.OK(t, err)
 	var got protocol.Store
-	must(t, json.Unmarshal(text, &got))
+	check.OK(t, json.Unmarshal(text, &got))
 	if !reflect.DeepEqual(got.Config.Options, want) {
 		t.Errorf("got %+v\nof %s", got.Config.Options, text)
 	}
@@ -103,14 +104,14 @@ func TestStoreTravelsWithItsOptions(t *testing.T) {
 func TestClientCertificateTravels(t *testing.T) {
 	t.Parallel()
 	config, _, err := transport.SelfSigned()
-	must(t, err)
+	check.OK(t, err)
 	own := config.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
-	must(t, err)
+	check.OK(t, err)
 	dir := t.TempDir()
 	file := func(name, kind string, der []byte) string {
 		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+		check.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	certFile, keyFile := file("cert", "CERTIFICATE", own.Certificate[0]), file("key", "PRIVATE KEY", key)
@@ -128,29 +129,22 @@ func TestClientCertificateTravels(t *testing.T) {
 			Hosts: []store.Address{{Name: server.Listener.Addr().String()}}, TLS: true, Insecure: true, Region: "us-east-1", Engine: engine,
 			Credentials: store.Keys{AccessKey: "a", SecretKey: "b"}, Options: store.Options{ClientCert: certFile, ClientKey: keyFile},
 		})
-		must(t, err)
+		check.OK(t, err)
 		text, err := json.Marshal(s)
-		must(t, err)
+		check.OK(t, err)
 		if strings.Contains(string(text), dir) {
 			t.Errorf("a file of this machine is named: %s", text)
 		}
 		var got protocol.Store
-		must(t, json.Unmarshal(text, &got))
+		check.OK(t, json.Unmarshal(text, &got))
 		c, err := connect(&got, &Options{Warp: "test"})
-		must(t, err)
+		check.OK(t, err)
 		host := c.Acquire()
 		_, err = host.Stat(t.Context(), store.Ref{Bucket: "bucket", Key: "key"}, store.NewTrace(time.Now()))
-		must(t, err)
+		check.OK(t, err)
 		c.Release(host, nil)
 		if raw, _ := shown.Load().([]byte); !bytes.Equal(raw, own.Certificate[0]) {
 			t.Errorf("%s: the store was shown another certificate, or none", engine)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

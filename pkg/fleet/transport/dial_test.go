@@ -14,13 +14,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // answering listens and calls do with each connection.
 func answering(t *testing.T, do func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -102,7 +104,7 @@ func noSuchName(ctx context.Context, network, addr string) (net.Conn, error) {
 func TestCertificates(t *testing.T) {
 	t.Parallel()
 	config, fingerprint, err := SelfSigned()
-	must(t, err)
+	check.OK(t, err)
 	own, _ := serve(t, func(s *Server) { s.TLS = config })
 	authority := httptest.NewUnstartedServer(nil)
 	authority.StartTLS() // which has a certificate of 127.0.0.1 and example.com
@@ -111,11 +113,11 @@ func TestCertificates(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	pin, err := hex.DecodeString(fingerprint)
-	must(t, err)
+	check.OK(t, err)
 	other := bytes.Clone(pin)
 	other[31]++
 	_, port, err := net.SplitHostPort(signed)
-	must(t, err)
+	check.OK(t, err)
 	for name, test := range map[string]struct {
 		addr  string
 		pin   []byte

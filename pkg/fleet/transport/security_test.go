@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"warp/internal/check"
 )
 
 func TestStrangers(t *testing.T) {
@@ -61,9 +63,9 @@ func TestOldProtocol(t *testing.T) {
 	// What an old coordinator says is answered with a greeting that it understands.
 	addr, _ := serve(t, nil)
 	ws := stranger(t, addr)
-	must(t, ws.WriteMessage(websocket.BinaryMessage, []byte(`{"protocol":2,"warp":"v0.1","role":"coordinator","token":true,"nonce":"AA==","key":"AA=="}`)))
+	check.OK(t, ws.WriteMessage(websocket.BinaryMessage, []byte(`{"protocol":2,"warp":"v0.1","role":"coordinator","token":true,"nonce":"AA==","key":"AA=="}`)))
 	answer, err := receiveGreeting(ws)
-	must(t, err)
+	check.OK(t, err)
 	if answer.Protocol != testProtocol || answer.Warp != "test" || answer.Role != roleAgent || !answer.Token || answer.Proof != nil {
 		t.Errorf("%+v", answer)
 	}
@@ -73,7 +75,7 @@ func TestOldProtocol(t *testing.T) {
 func stranger(t *testing.T, addr string) *websocket.Conn {
 	t.Helper()
 	ws, _, err := strangerDialer().Dial("wss://"+addr+socketPath, nil)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = ws.Close() })
 	_ = ws.SetReadDeadline(time.Now().Add(time.Minute))
 	return ws
@@ -93,7 +95,7 @@ func TestForgery(t *testing.T) {
 		return asItIs(record)
 	})
 	c, err := connect(t, w.addr, nil)
-	must(t, err)
+	check.OK(t, err)
 	w.mu.Lock()
 	seen := records
 	w.mu.Unlock()
@@ -186,7 +188,7 @@ func TestTamperedMessages(t *testing.T) {
 func tampered(t *testing.T, addr string, toServer bool, does func(record []byte) recordFate) {
 	w := newRecordWire(t, addr)
 	c, err := connect(t, w.addr, nil)
-	must(t, err)
+	check.OK(t, err)
 	next := uint64(0)
 	talk := func(until uint64) error {
 		for i := next; i < until; i++ {
@@ -206,7 +208,7 @@ func tampered(t *testing.T, addr string, toServer bool, does func(record []byte)
 		}
 		return nil
 	}
-	must(t, talk(10))
+	check.OK(t, talk(10))
 	w.set(func(dir bool, _ int, record []byte) recordFate {
 		if dir != toServer {
 			return asItIs(record)
@@ -228,7 +230,7 @@ func TestManInTheMiddle(t *testing.T) {
 	if _, err := connect(t, middle(t, addr), nil); !errors.Is(err, errTokenWrong) {
 		t.Errorf("%v", err)
 	}
-	await(t, "word of it", func() bool { return notes.count("was turned away: "+errTokenWrong.Error()) == 1 })
+	check.Eventually(t, "word of it", func() bool { return notes.count("was turned away: "+errTokenWrong.Error()) == 1 })
 	if notes.admitted() != 0 {
 		t.Error("he was let in")
 	}
@@ -247,15 +249,15 @@ func TestReplay(t *testing.T) {
 		return asItIs(record)
 	})
 	c, err := connect(t, w.addr, nil)
-	must(t, err)
-	must(t, c.SendBytes(1, []byte("begin")))
+	check.OK(t, err)
+	check.OK(t, c.SendBytes(1, []byte("begin")))
 	_, _, err = c.Receive()
-	must(t, err)
+	check.OK(t, err)
 	w.mu.Lock()
 	again := bytes.Clone(sent)
 	w.mu.Unlock()
 	raw, err := net.Dial("tcp", addr)
-	must(t, err)
+	check.OK(t, err)
 	defer raw.Close()
 	_ = raw.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = raw.Write(again)
@@ -273,14 +275,14 @@ func TestProof(t *testing.T) {
 	pair := func(tokenA, tokenB string) (coordinator, agent *prover) {
 		a, b := tlsPair(t)
 		coordinator, err := newProver(tokenA, &a)
-		must(t, err)
+		check.OK(t, err)
 		agent, err = newProver(tokenB, &b)
-		must(t, err)
+		check.OK(t, err)
 		return coordinator, agent
 	}
 	a, b := pair(testToken, testToken)
-	must(t, b.check(a.proof(roleCoordinator), roleCoordinator))
-	must(t, a.check(b.proof(roleAgent), roleAgent))
+	check.OK(t, b.check(a.proof(roleCoordinator), roleCoordinator))
+	check.OK(t, a.check(b.proof(roleAgent), roleAgent))
 	c, d := pair(testToken, testToken)
 	e, f := pair(testToken, testToken+"!")
 	for name, err := range map[string]error{
@@ -307,9 +309,9 @@ func TestProofIsStandard(t *testing.T) {
 	t.Parallel()
 	state, _ := tlsPair(t)
 	p, err := newProver(testToken, &state)
-	must(t, err)
+	check.OK(t, err)
 	binding, err := state.ExportKeyingMaterial("EXPORTER-Channel-Binding", nil, 32)
-	must(t, err)
+	check.OK(t, err)
 	mac := hmac.New(sha256.New, []byte(testToken))
 	mac.Write(append([]byte("agent"), binding...))
 	if !bytes.Equal(mac.Sum(nil), p.proof(roleAgent)) {
@@ -321,14 +323,14 @@ func TestProofIsStandard(t *testing.T) {
 func tlsPair(t *testing.T) (client, server tls.ConnectionState) {
 	t.Helper()
 	config, _, err := SelfSigned()
-	must(t, err)
+	check.OK(t, err)
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = near.Close(); _ = far.Close() })
 	a, b := tls.Client(near, strangerTLS()), tls.Server(far, config)
 	done := make(chan error, 1)
 	go func() { done <- b.Handshake() }()
-	must(t, a.Handshake())
-	must(t, <-done)
+	check.OK(t, a.Handshake())
+	check.OK(t, <-done)
 	return a.ConnectionState(), b.ConnectionState()
 }
 
@@ -338,17 +340,17 @@ func TestStrangersLearnNothing(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, nil)
 	c, err := connect(t, addr, nil)
-	must(t, err)
+	check.OK(t, err)
 	state := c.ws.NetConn().(*tls.Conn).ConnectionState()
 	p, err := newProver(testToken, &state)
-	must(t, err)
+	check.OK(t, err)
 	for name, proof := range map[string][]byte{
 		"none": nil, "empty": {}, "zeros": make([]byte, 32), "of another connection": p.proof(roleCoordinator), "the agent's": p.proof(roleAgent),
 	} {
 		ws := stranger(t, addr)
-		must(t, sendGreeting(ws, &greeting{Protocol: testProtocol, Warp: "test", Role: roleCoordinator, Token: true, Proof: proof}))
+		check.OK(t, sendGreeting(ws, &greeting{Protocol: testProtocol, Warp: "test", Role: roleCoordinator, Token: true, Proof: proof}))
 		answer, err := receiveGreeting(ws)
-		must(t, err)
+		check.OK(t, err)
 		if answer.Proof != nil {
 			t.Errorf("a proof that is %s got one back", name)
 		}

@@ -8,28 +8,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 const (
 	testToken    = "a token of the tests"
 	testProtocol = 3
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s within a minute", what)
-		}
-	}
-}
 
 // A notebook keeps what a server notes, and how many coordinators it let in.
 type notebook struct {
@@ -60,7 +46,7 @@ func (n *notebook) admitted() int {
 func serve(t *testing.T, change func(*Server)) (addr string, notes *notebook) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
 	notes = &notebook{}
 	s := &Server{Identity: Identity{Protocol: testProtocol, Warp: "test", Token: testToken}, Logf: notes.note}
 	s.Handle = func(_ context.Context, c *Conn) error {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/connlimit"
 )
 
@@ -88,10 +89,10 @@ func TestCrowd(t *testing.T) {
 		each = 20
 	}
 	c := gather(t, addr, each)
-	await(t, "crowd", func() bool { return c.lost.Load() > int64(each) })
+	check.Eventually(t, "crowd", func() bool { return c.lost.Load() > int64(each) })
 	d := &Dialer{Identity: Identity{Protocol: testProtocol, Warp: "test", Token: testToken}}
 	for range 3 {
-		await(t, "connection that stays", func() bool { // whoever is lost in the crowd tries again
+		check.Eventually(t, "connection that stays", func() bool { // whoever is lost in the crowd tries again
 			conn, err := d.Connect(t.Context(), addr, nil, handshakeTime)
 			if err != nil {
 				return false
@@ -127,7 +128,7 @@ func TestSilentStrangers(t *testing.T) {
 	const strangers = maxStrangers
 	for range strangers {
 		c, err := net.Dial("tcp", addr)
-		must(t, err)
+		check.OK(t, err)
 		open.Add(1)
 		all.Go(func() {
 			defer c.Close()
@@ -139,7 +140,7 @@ func TestSilentStrangers(t *testing.T) {
 		})
 	}
 	room := int64(connlimit.Share(maxStrangers) * 3 / 4) // for one address
-	await(t, "end of those that are too many", func() bool { return open.Load() <= room })
+	check.Eventually(t, "end of those that are too many", func() bool { return open.Load() <= room })
 	if _, err := connect(t, addr, nil); err != nil {
 		t.Errorf("nobody gets in any more: %v", err)
 	}
@@ -160,7 +161,7 @@ func TestUnfinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			raw, err := net.Dial("tcp", addr)
-			must(t, err)
+			check.OK(t, err)
 			defer raw.Close()
 			_ = raw.SetDeadline(time.Now().Add(time.Minute))
 			if _, err := io.Copy(io.Discard, do(raw)); isTimeout(err) {
@@ -172,7 +173,7 @@ func TestUnfinished(t *testing.T) {
 	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: strangerTLS()}}
 	defer browser.CloseIdleConnections()
 	answer, err := browser.Get("https://" + addr + "/")
-	must(t, err)
+	check.OK(t, err)
 	defer answer.Body.Close()
 	if !answer.Close {
 		t.Error("a connection is kept for a second request")
@@ -184,9 +185,9 @@ func TestAdmittedIsNoStranger(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, nil)
 	c, err := connect(t, addr, nil)
-	must(t, err)
+	check.OK(t, err)
 	for until := time.Now().Add(strangerTime + time.Second); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
-		must(t, echo(c))
+		check.OK(t, echo(c))
 	}
 }
 
@@ -195,12 +196,12 @@ func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	addr, said := serve(t, func(s *Server) { s.Warp = "v1.2.3" })
 	answer, err := http.Get("http://" + addr + socketPath)
-	must(t, err)
+	check.OK(t, err)
 	_ = answer.Body.Close()
 	if want := "426 use one version on all machines: here is warp v1.2.3"; fmt.Sprintf("%.64s", answer.Status) != want {
 		t.Errorf("%q, want %q", answer.Status, want)
 	}
-	await(t, "word of it", func() bool {
+	check.Eventually(t, "word of it", func() bool {
 		return said.count("it speaks HTTP without TLS; where that is a coordinator, it is an older version") == 1
 	})
 }

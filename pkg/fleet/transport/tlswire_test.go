@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // The types of TLS records that tests look at.
@@ -91,7 +93,7 @@ func (w *recordWire) copy(dst, src net.Conn, toServer bool, done chan<- struct{}
 func middle(t *testing.T, target string) (addr string) {
 	t.Helper()
 	config, _, err := SelfSigned()
-	must(t, err)
+	check.OK(t, err)
 	return answering(t, func(raw net.Conn) {
 		c := tls.Server(raw, config)
 		defer c.Close()
