@@ -14,6 +14,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/runlog"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -30,7 +31,7 @@ const (
 // A loaderPlan is what the flags of aisloader come to.
 type loaderPlan struct {
 	opts    bench.Options
-	op      *bench.Loader
+	op      *ops.Loader
 	bucket  aisloader.Bucket
 	id      uint64 // of the loader, for StatsD
 	keep    bool   // all objects stay
@@ -43,7 +44,7 @@ type loaderPlan struct {
 
 // resolve checks the flags and returns the plan that they describe. It sends and writes nothing.
 func (f *loaderFlags) resolve() (*loaderPlan, error) {
-	p := &loaderPlan{op: &bench.Loader{Unique: f.unique, Epochs: f.epochs, Batch: f.batch, Cached: f.cached}}
+	p := &loaderPlan{op: &ops.Loader{Unique: f.unique, Epochs: f.epochs, Batch: f.batch, Cached: f.cached}}
 	for _, step := range []func(*loaderPlan) error{f.resolveTarget, f.resolveLoad, f.resolveSizes, f.resolveNames, f.resolveOptions} {
 		if err := step(p); err != nil {
 			return nil, err

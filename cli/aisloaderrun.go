@@ -19,6 +19,7 @@ import (
 	"warp/cli/plan"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
@@ -28,7 +29,7 @@ import (
 
 // showLoaderID prints what --getloaderid asks for.
 func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
-	p := &loaderPlan{op: &bench.Loader{}}
+	p := &loaderPlan{op: &ops.Loader{}}
 	if err := f.resolveNames(p); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 	s := &session{Invocation: inv, flags: &f.benchFlags, opts: p.opts, path: f.log}
 	var op bench.Op = p.op
 	if f.getConfig {
-		op = bench.ReadConfig{}
+		op = ops.ReadConfig{}
 	}
 	local, err := newLocalLoad(ctx, s, op, cancel)
 	if err != nil {

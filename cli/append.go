@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"warp/cli/exit"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func appendBenchmark() benchmark {
 	var pool poolFlags
-	var op bench.Append
+	var op ops.Append
 	return benchmark{
 		name: "append", summary: "append to objects (S3 Express)",
 		op: &op, requests: []string{"APPEND"},
@@ -28,7 +28,7 @@ func appendBenchmark() benchmark {
 			if f.payload.reader == readerTar {
 				return exit.Usagef("--reader=tar: an object that grows is no TAR").WithHint("use --reader=rand or --reader=file:NAME")
 			}
-			op.Parts = bench.MaxAppends
+			op.Parts = ops.MaxAppends
 			if op.Sizes, err = pool.sizes(f); err == nil && op.Sizes.Max() == 0 {
 				err = exit.Usagef("--obj.size=0: an append of nothing is no request").WithHint("use --obj.size=1 or more")
 			}

@@ -6,13 +6,13 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func copyBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
-	var op bench.Copy
+	var op ops.Copy
 	var parts partFlags
 	size := parts.sizeFlag(0, "copy objects larger than `SIZE` in parts of that size")
 	size.(*flagtype.Size).DefaultText = "5GiB"

@@ -6,12 +6,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 )
 
 func deleteBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
-	var del bench.Delete
+	var del ops.Delete
 	return benchmark{
 		name: "delete", summary: "delete objects, many per request",
 		op: &del, requests: []string{"DELETE"},

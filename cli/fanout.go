@@ -6,13 +6,13 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/internal/human"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func fanoutBenchmark() benchmark {
 	var pool poolFlags
-	var fan bench.FanOut
+	var fan ops.FanOut
 	return benchmark{
 		name: "fanout", summary: "upload one payload under many names (MinIO)",
 		op: &fan, requests: []string{"POST"},

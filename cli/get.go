@@ -8,12 +8,12 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 )
 
 func getBenchmark() benchmark {
 	var pool poolFlags
-	var get bench.Get
+	var get ops.Get
 	part := &cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"}
 	return benchmark{
 		name: "get", summary: "download objects, or parts of them",

@@ -5,13 +5,13 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/target"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func listBenchmark() benchmark {
 	var pool poolFlags
-	var list bench.List
+	var list ops.List
 	return benchmark{
 		name: "list", summary: "list objects, prefix by prefix",
 		op: &list, requests: []string{"LIST"},

@@ -8,12 +8,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 )
 
 func mixedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
-	var mixed bench.Mixed
+	var mixed ops.Mixed
 	shares := distribution(&mixed)
 	putShare := &cli.IntFlag{Name: "pctput", Validator: percentValid,
 		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
@@ -46,7 +46,7 @@ func mixedBenchmark() benchmark {
 }
 
 // distribution are the shares of the four operations.
-func distribution(m *bench.Mixed) []cli.Flag {
+func distribution(m *ops.Mixed) []cli.Flag {
 	return []cli.Flag{
 		shareFlag("get", 45, &m.Get, "downloads"),
 		shareFlag("stat", 30, &m.Stat, "stats"),
@@ -61,7 +61,7 @@ func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
 
 // onlyPuts makes mixed one of uploads, which are that many percent of the
 // requests, and of downloads.
-func onlyPuts(mixed *bench.Mixed, percent int, shares []cli.Flag) error {
+func onlyPuts(mixed *ops.Mixed, percent int, shares []cli.Flag) error {
 	for _, f := range shares {
 		if f.IsSet() {
 			return exit.Usagef("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
@@ -72,7 +72,7 @@ func onlyPuts(mixed *bench.Mixed, percent int, shares []cli.Flag) error {
 }
 
 // describeMix names the operations that have a share.
-func describeMix(m *bench.Mixed, things string) string {
+func describeMix(m *ops.Mixed, things string) string {
 	var shares []string
 	total := m.Get + m.Stat + m.Put + m.Delete
 	for _, op := range []struct {

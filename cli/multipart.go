@@ -10,12 +10,13 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func multipartBenchmark() benchmark {
 	var parts partFlags
-	var op bench.Multipart
+	var op ops.Multipart
 	var object string
 	name := &cli.StringFlag{Name: "obj.name", Value: "warp-multipart.bin", Destination: &object, Usage: "`NAME` of the object; it must not exist"}
 	return benchmark{

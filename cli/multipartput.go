@@ -9,12 +9,12 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/internal/human"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func multipartPutBenchmark() benchmark {
-	var op bench.MultipartPut
+	var op ops.MultipartPut
 	var parts partFlags
 	return benchmark{
 		name: "multipart-put", summary: "upload objects in parts",
@@ -34,7 +34,7 @@ func multipartPutBenchmark() benchmark {
 		},
 		payload: true, writes: true,
 		check: func(f *benchFlags) error {
-			op = bench.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
+			op = ops.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
 			return parts.check()
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store/engines"
@@ -110,7 +111,7 @@ func (p *poolFlags) how() string {
 }
 
 // pool checks the flags and makes the pool of them.
-func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
+func (p *poolFlags) pool(f *benchFlags) (ops.Pool, error) {
 	sizes, err := p.sizes(f)
 	if err == nil {
 		err = p.check(f)
@@ -122,9 +123,9 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 		err = p.checkEmbedded(f, sizes)
 	}
 	if err != nil {
-		return bench.Pool{}, err
+		return ops.Pool{}, err
 	}
-	pool := bench.Pool{
+	pool := ops.Pool{
 		Objects: p.objects, Sizes: sizes, Versions: p.versions,
 		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.names.listed(),
 		Unique: p.unique || p.epochs > 0, Epochs: p.epochs,

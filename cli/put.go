@@ -5,13 +5,13 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func putBenchmark() benchmark {
 	var pool poolFlags
-	var put bench.Put
+	var put ops.Put
 	return benchmark{
 		name: "put", summary: "upload objects",
 		op: &put, requests: []string{"PUT", "POST"},

@@ -6,6 +6,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
@@ -15,7 +16,7 @@ const lockBucket = target.DefaultBucket + "-lock"
 
 func retentionBenchmark() benchmark {
 	var pool poolFlags
-	var retention bench.Retention
+	var retention ops.Retention
 	var elsewhere string
 	return benchmark{
 		name: "retention", summary: "lock versions of objects (PutObjectRetention)",

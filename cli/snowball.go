@@ -7,13 +7,13 @@ import (
 
 	"warp/cli/exit"
 	"warp/internal/human"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func snowballBenchmark() benchmark {
 	var pool poolFlags
-	var snow bench.Snowball
+	var snow ops.Snowball
 	return benchmark{
 		name: "snowball", summary: "upload TARs that the store unpacks (MinIO)",
 		op: &snow, requests: []string{"PUT"},

@@ -3,14 +3,14 @@ package cli
 import (
 	"slices"
 
-	"github.com/urfave/cli/v3"
+	"warp/pkg/bench/ops"
 
-	"warp/pkg/bench"
+	"github.com/urfave/cli/v3"
 )
 
 func statBenchmark() benchmark {
 	var pool poolFlags
-	var stat bench.Stat
+	var stat ops.Stat
 	return benchmark{
 		name: "stat", summary: "request the metadata of objects (HEAD)",
 		op: &stat, requests: []string{"STAT"},

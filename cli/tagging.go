@@ -5,13 +5,13 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func taggingBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
-	var tagging bench.Tagging
+	var tagging ops.Tagging
 	return benchmark{
 		name: "tagging", summary: "put, get and delete the tags of objects",
 		op: &tagging, requests: []string{"PUTTAGS", "GETTAGS", "DELETETAGS"},

@@ -6,12 +6,13 @@ import (
 	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
 func versionedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
-	var versioned bench.Versioned
+	var versioned ops.Versioned
 	return benchmark{
 		name: "versioned", summary: "like mixed, on versions of objects",
 		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},

@@ -7,7 +7,7 @@ import (
 
 	"warp/cli/flagtype"
 	"warp/internal/human"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
 )
 
@@ -16,7 +16,7 @@ const maxFiles = 10_000_000
 
 func zipBenchmark() benchmark {
 	var pool poolFlags
-	var zip bench.Zip
+	var zip ops.Zip
 	return benchmark{
 		name: "zip", summary: "download files out of a ZIP (MinIO)",
 		op: &zip, requests: []string{"GET"},

@@ -89,15 +89,15 @@ func (b *budget) written() string {
 }
 
 // spend calls do to write n objects of the given size, or as many as the budget
-// still allows. It returns errDone if the budget allows none. Writes of the
+// still allows. It returns ErrDone if the budget allows none. Writes of the
 // preparation do not count.
-func (w *Worker) spend(n int, size int64, do func(n int) error) error {
+func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
 	b := w.run.budget
 	if b == nil {
 		return do(n)
 	}
 	if n = b.claim(n, size); n == 0 {
-		return errDone
+		return ErrDone
 	}
 	err := do(n)
 	if b.resolve(n, size, err == nil) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"warp/internal/teststore"
 )
 
 // However many workers there are and whatever fails, what is written in the
@@ -28,7 +30,7 @@ func TestBudgetIsExact(t *testing.T) {
 					r := rand.New(rand.NewPCG(1, uint64(id)))
 					for run.budget.reason() == "" || !run.budget.spent() { // asks on when it is refused for the moment
 						size := r.Int64N(500)
-						_ = w.spend(1, size, func(int) error {
+						_ = w.Spend(1, size, func(int) error {
 							if r.IntN(5) == 0 {
 								return errors.New("this one fails")
 							}
@@ -73,79 +75,19 @@ func TestRunEndsWithItsBudget(t *testing.T) {
 type uploads struct{ before int }
 
 func (u *uploads) Prepare(ctx context.Context, e *Env) error {
-	return e.spread(ctx, u.before, func(ctx context.Context, w *Worker, _ int) error { return u.Do(ctx, w) })
+	return e.Spread(ctx, u.before, func(ctx context.Context, w *Worker, _ int) error { return u.Do(ctx, w) })
 }
 
 func (u *uploads) Do(ctx context.Context, w *Worker) error {
-	_, err := w.upload(ctx, w.nextKey(), 100)
+	_, err := w.Upload(ctx, w.NextKey(), 100)
 	return err
 }
 
 // emptyRunner is a runner on a silent store, opened as far as a run needs it.
 func emptyRunner(t *testing.T, workers int) *Runner {
-	w := testWorker(t, silentStore(t))
+	w := testWorker(t, teststore.Silent(t))
 	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: workers, RunID: "run", ClientID: "client"}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: workers, Progress: noProgress{}}
-	r.env.buckets = []*Env{r.env}
+	r.env.Buckets = []*Env{r.env}
 	return r
-}
-
-// Each pass of --unique and --epochs has every object once.
-func TestPassesAreComplete(t *testing.T) {
-	t.Parallel()
-	for _, objects := range []int{1, 2, 3, 100, 1000} {
-		o := order{seed: 5, objects: objects, epochs: 7}
-		var mu sync.Mutex
-		seen := make([]int, objects)
-		var wg sync.WaitGroup
-		for range 16 {
-			wg.Go(func() {
-				for i, ok := o.next(); ok; i, ok = o.next() {
-					mu.Lock()
-					seen[i]++
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		for i, n := range seen {
-			if n != 7 {
-				t.Errorf("object %d of %d was there %d times in 7 passes", i, objects, n)
-			}
-		}
-		single := order{seed: 5, objects: objects}
-		for range 3 {
-			pass := make([]bool, objects)
-			for range objects {
-				i, _ := single.next()
-				if pass[i] {
-					t.Fatalf("object %d of %d was there twice in a pass", i, objects)
-				}
-				pass[i] = true
-			}
-		}
-	}
-}
-
-// Clients share what is there without a word between them.
-func TestSharesOfClientsAreDisjoint(t *testing.T) {
-	t.Parallel()
-	w := testWorker(t, silentStore(t))
-	total := 0
-	for client := range 3 {
-		p := Pool{Client: client, Clients: 3}
-		count := 0
-		for i := range 3000 {
-			if p.mine(w.Env.Names.Key(1, uint64(i))) {
-				count++
-			}
-		}
-		if count < 800 || count > 1200 {
-			t.Errorf("client %d has %d of 3000 objects", client, count)
-		}
-		total += count
-	}
-	if total != 3000 {
-		t.Errorf("%d of 3000 objects are somebody's", total)
-	}
 }

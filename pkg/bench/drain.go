@@ -155,9 +155,15 @@ func (u *run) cut(why error) {
 	}
 }
 
-// giveUp reports whether half of the drain is over. Objects that take many requests
-// are then abandoned, so that outstanding requests can end in good order.
-func (u *run) giveUp() bool {
+// ErrUnfinished is the error of an object of many requests that would take longer than
+// the drain. It says nothing about the store.
+var ErrUnfinished = errors.New("given up at the end of the run")
+
+// GivingUp reports whether half of the drain is over. Objects that take many requests
+// are then abandoned with ErrUnfinished, so that outstanding requests can end in good
+// order.
+func (w *Worker) GivingUp() bool {
+	u := w.run
 	began := u.drain.began.Load()
 	return u.stopped() || began != 0 && u.unixNano(time.Now())-began > u.drain.length.Load()/2
 }
@@ -177,7 +183,7 @@ func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time,
 	w.run.drain.timedOut.Add(1)
 	err = &store.Error{Code: store.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
 	rec.Err, rec.Duration = err.Error(), waited
-	if !w.silent {
+	if !w.Silent {
 		w.enqueue(rec, err)
 	}
 	return err

@@ -8,15 +8,35 @@ import (
 	"time"
 
 	"warp/internal/pause"
+	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/store"
 )
+
+// An Env is what operations work with.
+type Env struct {
+	Client      *store.Client
+	Bucket      string
+	Seed        uint64
+	Stream      int // of the seed's random numbers; it differs between clients that share the seed
+	Concurrency int
+	Names       *generator.Names
+	Progress    Progress
+	Workers     []*Worker    // only the Env of the first bucket has them
+	Buckets     []*Env       // one for each bucket, this one first
+	Lease       *lease.Lease // nil if nothing is written
+
+	// uploadHeaders name the run that uploads, if the name of the object does not.
+	uploadHeaders []store.Header
+	panicking     func() // see Runner.Panicking
+}
 
 // each calls do on all workers at once and returns the first error.
 func (e *Env) each(do func(*Worker) error) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var first error
-	for _, w := range e.workers {
+	for _, w := range e.Workers {
 		wg.Go(func() {
 			ended := false
 			defer func() {
@@ -39,12 +59,12 @@ func (e *Env) each(do func(*Worker) error) error {
 	return first
 }
 
-// spread runs n tasks on the workers. Worker i mod Concurrency runs task i, so
+// Spread runs n tasks on the workers. Worker i mod Concurrency runs task i, so
 // which thread uploads what does not depend on timing.
-func (e *Env) spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
+func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
 	var failed atomic.Bool
 	return e.each(func(w *Worker) error {
-		for i := w.ID; i < n && !failed.Load(); i += len(e.workers) {
+		for i := w.ID; i < n && !failed.Load(); i += len(e.Workers) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -61,18 +81,8 @@ func (e *Env) spread(ctx context.Context, n int, do func(ctx context.Context, w 
 // needs its objects, but a store that keeps failing is not worth waiting for.
 const prepareAttempts = 8
 
-// mustUpload uploads an object for the preparation. Failures are recorded like
-// any others, and the upload is repeated.
-func (w *Worker) mustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
-	err = w.must(ctx, "upload "+key, func() error {
-		obj, err = w.upload(ctx, key, size)
-		return err
-	})
-	return obj, err
-}
-
-// must repeats a request that the preparation needs.
-func (w *Worker) must(ctx context.Context, what string, do func() error) error {
+// Retry repeats a request that the preparation needs.
+func (w *Worker) Retry(ctx context.Context, what string, do func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := do()
 		if err == nil || ctx.Err() != nil {
@@ -94,19 +104,18 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	}
 }
 
-// bucketIndexes returns the index of each bucket.
-func (e *Env) bucketIndexes() map[string]int {
-	at := make(map[string]int, len(e.buckets))
-	for i, p := range e.buckets {
-		at[p.Bucket] = i
+// SetSilent turns the recording of the preparation's requests off or on, for
+// operations that measure uploads themselves.
+func (e *Env) SetSilent(on bool) {
+	for _, w := range e.Workers {
+		w.Silent = on
 	}
-	return at
 }
 
-// setSilent turns the recording of the preparation's requests off or on, for
-// operations that measure uploads themselves.
-func (e *Env) setSilent(on bool) {
-	for _, w := range e.workers {
-		w.silent = on
+// lapsed returns an error if no request may be sent any more at the given time.
+func (e *Env) lapsed(now time.Time) error {
+	if e.Lease == nil {
+		return nil
 	}
+	return e.Lease.Lapsed(now)
 }

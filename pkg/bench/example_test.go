@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -46,7 +47,7 @@ func ExampleRunner() {
 		fmt.Println(err)
 		return
 	}
-	runner := &bench.Runner{Client: client, Op: &bench.Put{Sizes: sizes}, Options: bench.Options{
+	runner := &bench.Runner{Client: client, Op: &ops.Put{Sizes: sizes}, Options: bench.Options{
 		Benchmark: "put", RunID: "run", ClientID: "client", Bucket: "bucket", Seed: 1,
 		Concurrency: 4, MaxObjects: 25, Lease: time.Minute, Payload: generator.PayloadOptions{Seed: 1},
 	}}

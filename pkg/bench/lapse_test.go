@@ -13,15 +13,6 @@ import (
 	"warp/pkg/store"
 )
 
-func hundredBytes(t *testing.T) generator.Sizes {
-	t.Helper()
-	sizes, err := generator.ParseSizes("100", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sizes
-}
-
 // A run whose lease the store does not let it renew stops writing when that is over, is an error, and removes what it
 // wrote as the next run would.
 func TestRunEndsWithItsLease(t *testing.T) {
@@ -40,7 +31,7 @@ func TestRunEndsWithItsLease(t *testing.T) {
 		}
 		backend.ServeHTTP(w, r)
 	})
-	r := &Runner{Client: c, Op: &Put{Sizes: hundredBytes(t)}, Options: Options{
+	r := &Runner{Client: c, Op: &uploads{}, Options: Options{
 		Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 2, Lease: 3 * time.Second, Duration: time.Minute, Drain: time.Second,
 		Payload: generator.PayloadOptions{Seed: 1}, TraceSample: 1}}
 	if err := r.Open(t.Context()); err != nil {

@@ -42,7 +42,7 @@ func TestMarksAreInOrderWithTheRows(t *testing.T) {
 		var set, refused atomic.Int64
 		r.Op = &scenario{do: func(ctx context.Context, w *Worker, n int64) error {
 			if n > 2000 {
-				return errDone
+				return ErrDone
 			}
 			if n%15 == 0 {
 				switch _, err := r.Mark("disk pulled"); {

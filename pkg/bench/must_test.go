@@ -18,7 +18,7 @@ func TestMustSaysHowOften(t *testing.T) {
 		{store.Errorf("NoSuchBucket", 404, "gone"), "prepare: upload x: NoSuchBucket: gone"},
 		{store.Errorf(store.CodeRefused, 0, "refused"), "prepare: upload x, tried 8 times: ConnectionRefused: refused"},
 	} {
-		err := w.must(t.Context(), "upload x", func() error { return c.err })
+		err := w.Retry(t.Context(), "upload x", func() error { return c.err })
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}

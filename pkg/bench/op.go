@@ -7,8 +7,13 @@
 package bench
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"reflect"
+
+	"warp/pkg/generator"
 )
 
 // An Op is one kind of benchmark.
@@ -19,25 +24,25 @@ type Op interface {
 	Do(ctx context.Context, w *Worker) error
 }
 
-// A partUploader is an Op that uploads in parts, whatever the size.
-type partUploader interface{ uploadsInParts() }
+// A PartUploader is an Op that uploads in parts, whatever the size.
+type PartUploader interface{ UploadsInParts() }
 
-// A multiplexer is an Op with several requests of one worker at a time.
-type multiplexer interface {
-	// requestsAtOnce returns the maximum number of these.
-	requestsAtOnce() int
+// A Multiplexer is an Op with several requests of one worker at a time.
+type Multiplexer interface {
+	// RequestsAtOnce returns the maximum number of these.
+	RequestsAtOnce() int
 }
 
-// errDone is returned by Do when nothing is left to do. The run then ends
+// ErrDone is returned by Do when nothing is left to do. The run then ends
 // successfully.
-var errDone = errors.New("nothing left to do")
+var ErrDone = errors.New("nothing left to do")
 
-// A done is errDone with a reason, which the report repeats.
-type done string
+// A Done is ErrDone with a reason, which the report repeats.
+type Done string
 
-func (d done) Error() string { return string(d) }
+func (d Done) Error() string { return string(d) }
 
-func (d done) Is(target error) bool { return target == errDone }
+func (d Done) Is(target error) bool { return target == ErrDone }
 
 // Progress receives the progress of the phases before and after the measured run.
 type Progress interface {
@@ -60,3 +65,35 @@ func (noProgress) Moved(int64)         {}
 func (noProgress) End()                {}
 func (noProgress) Warn(string)         {}
 func (noProgress) Measuring() func()   { return func() {} }
+
+// EncodeOp writes the parameters of an operation, so that it can be described
+// on one machine and run on another.
+func EncodeOp(op Op) ([]byte, error) { return json.Marshal(op) }
+
+// DecodeOp returns an operation of the same type as like, with the parameters that
+// EncodeOp has written. Unknown parameters are an error.
+func DecodeOp(like Op, text []byte) (Op, error) {
+	op := reflect.New(reflect.TypeOf(like).Elem())
+	prepareSizes(op.Elem())
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(op.Interface()); err != nil {
+		return nil, err
+	}
+	return op.Interface().(Op), nil
+}
+
+// prepareSizes sets the fields for sizes to values that JSON can decode into.
+func prepareSizes(v reflect.Value) {
+	sizes := reflect.TypeFor[generator.Sizes]()
+	for i := range v.NumField() {
+		f := v.Field(i)
+		switch {
+		case !v.Type().Field(i).IsExported():
+		case f.Type() == sizes:
+			f.Set(reflect.ValueOf(&generator.SizesText{}))
+		case f.Kind() == reflect.Struct:
+			prepareSizes(f)
+		}
+	}
+}

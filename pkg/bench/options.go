@@ -110,3 +110,67 @@ func joinPrefix(user, own string) string {
 	}
 	return user + own
 }
+
+// An ErrorLimit is the number or share of requests that may fail before a run ends.
+type ErrorLimit struct {
+	Set     bool
+	Count   int64
+	Percent float64 // used if IsPct
+	IsPct   bool
+}
+
+// minForPercent is the minimum number of requests for a percentage, since a share of
+// few means little.
+const minForPercent = 100
+
+// Exceeded reports whether the given number of failures ends a run.
+func (l ErrorLimit) Exceeded(failed, sent int64) bool {
+	switch {
+	case !l.Set:
+		return false
+	case l.IsPct:
+		return sent >= minForPercent && float64(failed)*100 > l.Percent*float64(sent)
+	}
+	return failed > l.Count
+}
+
+// Allows reports whether the given number of failures is within the limit. Without a
+// limit it must be 0.
+func (l ErrorLimit) Allows(failed, sent int64) bool {
+	if !l.Set {
+		return failed == 0
+	}
+	if l.IsPct {
+		return float64(failed)*100 <= l.Percent*float64(max(sent, 1))
+	}
+	return failed <= l.Count
+}
+
+func (l ErrorLimit) String() string {
+	switch {
+	case !l.Set:
+		return ""
+	case l.IsPct:
+		return fmt.Sprintf("%g%%", l.Percent)
+	}
+	return fmt.Sprint(l.Count)
+}
+
+// Limits of the time that a run waits for the first row of each worker.
+const (
+	shortestWarmUp = 2 * time.Second
+	longestWarmUp  = 10 * time.Second
+)
+
+// maxWarmUp returns how long a run of the given duration (0 = without end) waits for
+// its workers to become warm. A worker that is stuck cannot delay it further.
+func maxWarmUp(duration time.Duration) time.Duration {
+	if duration == 0 {
+		return longestWarmUp
+	}
+	return min(max(shortestWarmUp, duration/20), longestWarmUp, duration/2)
+}
+
+// MaxWarmUp returns the time from the start after which the window begins even if
+// workers have no row yet.
+func (o *Options) MaxWarmUp() time.Duration { return max(o.Warmup, maxWarmUp(o.Duration)) }

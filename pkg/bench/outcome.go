@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -11,7 +13,7 @@ import (
 
 // setReason keeps the reason why nothing is left to do.
 func (u *run) setReason(err error) {
-	var why done
+	var why Done
 	if errors.As(err, &why) {
 		u.mu.Lock()
 		u.why = why
@@ -97,4 +99,31 @@ func (u *run) cause(sinkErr, err error) error {
 		return context.Cause(u.steering)
 	}
 	return err
+}
+
+// hashingLimit is the share of the CPU time that is worth a note.
+const hashingLimit = 0.25
+
+// hashingNote says how much of the client's CPU time went into hashing that many bytes of payload; "" if it is little.
+func hashingNote(hashed int64, cpuSeconds float64) string {
+	if hashed < 64<<20 || cpuSeconds <= 0 {
+		return ""
+	}
+	if share := float64(hashed) * hashingCost() / cpuSeconds; share >= hashingLimit {
+		return fmt.Sprintf("about %.0f %% of the client's CPU time went into hashing payload for the signatures of uploads; "+
+			"--disable-sha256-payload leaves it unsigned, as it is over TLS", 100*min(share, 0.95))
+	}
+	return ""
+}
+
+// hashingCost returns the seconds that hashing a byte takes: the best of several tries, since it was not interrupted.
+func hashingCost() float64 {
+	data := make([]byte, 256<<10)
+	best := time.Hour
+	for range 5 {
+		start := time.Now()
+		sha256.Sum256(data)
+		best = min(best, time.Since(start))
+	}
+	return best.Seconds() / float64(len(data))
 }

@@ -11,7 +11,7 @@ import (
 func TestPanicking(t *testing.T) {
 	t.Parallel()
 	var called atomic.Int32
-	e := &Env{workers: []*Worker{{ID: 0}, {ID: 1}, {ID: 2}}, panicking: func() { called.Add(1) }}
+	e := &Env{Workers: []*Worker{{ID: 0}, {ID: 1}, {ID: 2}}, panicking: func() { called.Add(1) }}
 	err := e.each(func(w *Worker) error {
 		if w.ID == 1 {
 			runtime.Goexit()

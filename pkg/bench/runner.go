@@ -16,23 +16,6 @@ import (
 	"warp/pkg/store"
 )
 
-// An Env is what operations work with.
-type Env struct {
-	Client      *store.Client
-	Bucket      string
-	Seed        uint64
-	Stream      int // of the seed's random numbers; it differs between clients that share the seed
-	Concurrency int
-	Names       *generator.Names
-	Progress    Progress
-	lease       *lease.Lease // nil if nothing is written
-	workers     []*Worker
-	// uploadHeaders name the run that uploads, if the name of the object does not.
-	uploadHeaders []store.Header
-	buckets       []*Env // one for each bucket, this one first; only the first has workers
-	panicking     func() // see Runner.Panicking
-}
-
 // A Runner performs one benchmark. Call [Runner.Open], [Runner.Run] and, whether or
 // not these succeed, [Runner.Cleanup].
 type Runner struct {
@@ -51,13 +34,11 @@ type Runner struct {
 	// UnixNano returns the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
 
-	env     *Env
+	env     *Env                // of the first bucket, with all others
 	running atomic.Pointer[run] // nil unless it measures
 	tracer
 	marking
-	lease  *lease.Lease // nil if nothing is written
-	more   []*Runner    // opens and cleans up one of MoreBuckets each
-	cutOff bool         // requests were cut off, and may still arrive at the store
+	cutOff bool // requests were cut off, and may still arrive at the store
 }
 
 // An Outcome says how a run ended.
@@ -82,77 +63,182 @@ func (r *Runner) Open(ctx context.Context) error {
 	if err := r.checkFileLimit(); err != nil {
 		return err
 	}
-	if err := r.tryHosts(ctx); err != nil {
+	if err := tryHosts(ctx, r.Client, &r.Options, r.Progress); err != nil {
 		return err
 	}
-	if err := r.open(ctx); err != nil {
+	r.env = r.newEnv(r.Options.Bucket)
+	if r.Options.NoBucket {
+		return nil
+	}
+	if err := r.open(ctx, r.env); err != nil {
 		return err
 	}
-	r.env.buckets = []*Env{r.env}
+	r.Options.Bucket = r.env.Bucket // may be LockBucket
 	for _, bucket := range r.Options.MoreBuckets {
-		other := &Runner{Client: r.Client, Progress: r.Progress, Options: r.Options}
-		other.Options.Bucket, other.Options.MoreBuckets = bucket, nil
-		r.more = append(r.more, other) // also if it fails, for Cleanup
-		if err := other.open(ctx); err != nil {
+		env := r.newEnv(bucket)
+		r.env.Buckets = append(r.env.Buckets, env) // also if it fails, for Cleanup
+		if err := r.open(ctx, env); err != nil {
 			return err
 		}
-		r.env.buckets = append(r.env.buckets, other.env)
 	}
 	return nil
 }
 
-// perBucket returns the runner of each bucket.
-func (r *Runner) perBucket() []*Runner { return append([]*Runner{r}, r.more...) }
-
-// open prepares the runner's own bucket.
-func (r *Runner) open(ctx context.Context) error {
+// newEnv returns the Env of a bucket that is not open yet.
+func (r *Runner) newEnv(bucket string) *Env {
 	o := &r.Options
-	prefix := o.FullPrefix()
-	r.env = &Env{
-		panicking: r.Panicking,
-		Client:    r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
-		Names:    generator.NewNames(prefix, o.Seed, o.Layout),
-		Progress: r.Progress,
+	e := &Env{
+		Client: r.Client, Bucket: bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
+		Names:    generator.NewNames(o.FullPrefix(), o.Seed, o.Layout),
+		Progress: r.Progress, panicking: r.Panicking,
 	}
-	if o.NoBucket {
-		return nil
+	e.Buckets = []*Env{e}
+	return e
+}
+
+// open opens the bucket of e.
+func (r *Runner) open(ctx context.Context, e *Env) error {
+	l := r.newLease(e.Bucket)
+	if !r.Options.ReadOnly {
+		e.Lease, e.uploadHeaders = l, l.UploadHeaders()
 	}
-	made, err := r.openBucket(ctx)
-	if err == nil && o.Lock {
-		err = r.openLock(ctx, made)
+	err := l.Open(ctx)
+	e.Bucket = l.Bucket()
+	return err
+}
+
+// newLease returns the lease of this run's names in a bucket.
+func (r *Runner) newLease(bucket string) *lease.Lease {
+	o := &r.Options
+	return lease.New(lease.Options{
+		Store: r.Client, Bucket: bucket, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Warp: o.Warp,
+		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
+		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
+		KeepData: o.KeepData, NoClear: o.NoClear, ReadOnly: o.ReadOnly, ClearBucket: o.ClearBucket, Versions: o.Versions,
+		Locked: o.Lock, LockBucket: o.LockBucket,
+		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress,
+	})
+}
+
+// leases returns the leases of all buckets that the run writes to.
+func (r *Runner) leases() (all []*lease.Lease) {
+	if r.env == nil {
+		return nil // Open has failed early
 	}
+	for _, e := range r.env.Buckets {
+		if e.Lease != nil {
+			all = append(all, e.Lease)
+		}
+	}
+	return all
+}
+
+// Run prepares and measures. Open must have succeeded.
+func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
+	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options), r.Window)
+	if r.UnixNano != nil {
+		run.base = r.UnixNano(run.started)
+	}
+	defer run.cancel()
+	run.record(sinks)
+	for _, l := range r.leases() {
+		l.OnLapse(run.abort)
+	}
+	err := r.makeWorkers(run)
+	if err == nil && !r.Options.ReadOnly {
+		err = r.env.tryOptions(run.requests, r.Op)
+	}
+	if err == nil {
+		err = r.Op.Prepare(run.requests, r.env)
+		r.cutOff = err != nil // a failed upload cuts off the others, like an interrupt
+	}
+	if err == nil {
+		run.records.Sync() // the following rows belong to the measured part
+		err = r.measure(run)
+	}
+	out := run.outcome(err)
+	out.Trailer.Notes = append(out.Trailer.Notes, refusedNotes(r.Client)...)
+	r.cutOff = r.cutOff || run.drain.cutAny()
+	r.checkLapsed(out)
+	return out
+}
+
+func (r *Runner) makeWorkers(run *run) error {
+	payload, err := generator.NewPayload(r.Options.Payload)
 	if err != nil {
 		return err
 	}
-	if o.ReadOnly {
-		return nil
-	}
-	r.lease = r.newLease()
-	r.env.lease, r.env.uploadHeaders = r.lease, r.lease.UploadHeaders()
-	if o.ClearBucket {
-		if err := r.lease.ClearBucket(ctx); err != nil {
-			return err
+	for i := range r.Options.Concurrency {
+		bucket := i % len(r.env.Buckets)
+		lanes := 0
+		make := func() *Worker {
+			w := r.Options.newWorker(i, lanes, r.env.Buckets[bucket], payload, run.records.NewQueue(i))
+			w.Bucket, w.run = bucket, run
+			lanes++
+			return w
 		}
-	}
-	if err := r.lease.Acquire(ctx); err != nil {
-		return err
-	}
-	if o.Versions {
-		return r.lease.EnableVersioning(ctx, made)
+		w := make()
+		w.Rand, w.newLane = generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)), make
+		r.env.Workers = append(r.env.Workers, w)
 	}
 	return nil
 }
 
-// newLease returns the lease of this run's names in the runner's own bucket.
-func (r *Runner) newLease() *lease.Lease {
-	o := &r.Options
-	return lease.New(lease.Options{
-		Store: r.Client, Bucket: o.Bucket, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Warp: o.Warp,
-		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
-		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
-		KeepData: o.KeepData, NoClear: o.NoClear, Locked: o.Lock,
-		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress,
-	})
+// measure lets every worker perform steps until the time is over.
+func (r *Runner) measure(run *run) error {
+	if run.stopped() {
+		return nil
+	}
+	start, err := r.startTime(run.steering)
+	if err != nil {
+		return err
+	}
+	stopShowing := r.Progress.Measuring()
+	defer stopShowing()
+	for _, w := range r.env.Workers {
+		w.Silent = false
+	}
+	if err := run.begin(start); err != nil {
+		return err
+	}
+	ended := run.measuring()
+	r.running.Store(run)
+	defer r.running.Store(nil)
+	r.marking.window.Store(run.window)
+	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
+	ended()
+	if errors.Is(err, ErrDone) {
+		err = nil
+	}
+	return cmp.Or(err, run.end())
+}
+
+// startTime waits for the time at which the measured run begins.
+func (r *Runner) startTime(ctx context.Context) (time.Time, error) {
+	if r.Gate == nil {
+		return time.Now(), nil
+	}
+	start, err := r.Gate(ctx)
+	if err == nil && !pause.For(ctx, time.Until(start)) {
+		err = context.Cause(ctx)
+	}
+	return start, err
+}
+
+// checkLapsed makes a lapsed lease the cause of the run's end, also if it lapsed
+// after the last request.
+func (r *Runner) checkLapsed(out *Outcome) {
+	var known *lease.LapsedError
+	if errors.As(out.Fatal, &known) {
+		return
+	}
+	for _, l := range r.leases() {
+		if err := l.Lapsed(time.Now()); err != nil {
+			out.Fatal = err
+			out.Trailer.End, out.Trailer.Reason = "aborted", err.Error()
+			return
+		}
+	}
 }
 
 // Cleanup removes the objects of the run, unless the options keep them. It may be
@@ -160,17 +246,18 @@ func (r *Runner) newLease() *lease.Lease {
 // end of ctx it continues as long as it makes progress.
 func (r *Runner) Cleanup(ctx context.Context) error {
 	var errs []error
-	for _, one := range r.perBucket() {
-		if one.lease != nil {
-			errs = append(errs, one.lease.Release(ctx, r.cutOff))
-		}
+	for _, l := range r.leases() {
+		errs = append(errs, l.Release(ctx, r.cutOff))
 	}
 	return JoinErrors(errs)
 }
 
 // Kept reports whether Cleanup has left the objects of the run because of the
 // options.
-func (r *Runner) Kept() bool { return r.lease != nil && r.lease.Kept() }
+func (r *Runner) Kept() bool {
+	leases := r.leases()
+	return len(leases) > 0 && leases[0].Kept()
+}
 
 // CleanUpOrphans removes the leftovers of the runs with the given ids, which other
 // machines started as parts of this run. It waits until their leases have expired.
@@ -179,8 +266,8 @@ func (r *Runner) CleanUpOrphans(ctx context.Context, runs []string) error {
 	if r.Options.ReadOnly {
 		return nil // nobody wrote anything
 	}
-	for _, one := range r.perBucket() {
-		if err := one.newLease().CleanUpOrphans(ctx, runs); err != nil {
+	for _, bucket := range append([]string{r.Options.Bucket}, r.Options.MoreBuckets...) {
+		if err := r.newLease(bucket).CleanUpOrphans(ctx, runs); err != nil {
 			return err
 		}
 	}
@@ -198,155 +285,4 @@ func JoinErrors(errs []error) (all error) {
 		}
 	}
 	return all
-}
-
-// Run prepares and measures. Open must have succeeded.
-func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
-	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options), r.Window)
-	if r.UnixNano != nil {
-		run.base = r.UnixNano(run.started)
-	}
-	defer run.cancel()
-	run.record(sinks)
-	for _, one := range r.perBucket() {
-		if one.lease != nil {
-			one.lease.OnLapse(run.abort)
-		}
-	}
-	err := r.makeWorkers(run)
-	if err == nil && !r.Options.ReadOnly {
-		err = r.env.tryOptions(run.requests, r.Op)
-	}
-	if err == nil {
-		err = r.Op.Prepare(run.requests, r.env)
-		r.cutOff = err != nil // a failed upload cuts off the others, like an interrupt
-	}
-	if err == nil {
-		run.records.Sync() // the following rows belong to the measured part
-		err = r.measure(run)
-	}
-	out := run.outcome(err)
-	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
-	r.cutOff = r.cutOff || run.drain.cutAny()
-	r.checkLapsed(out)
-	return out
-}
-
-func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
-	o := &r.Options
-	exists, err := r.Client.BucketExists(ctx, o.Bucket)
-	if err != nil {
-		return false, fmt.Errorf("check bucket %s: %w", o.Bucket, err)
-	}
-	if exists {
-		return false, nil
-	}
-	if o.ReadOnly {
-		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
-	}
-	err = r.Client.MakeBucket(ctx, o.Bucket, o.Lock)
-	if store.CodeOf(err) == "BucketAlreadyOwnedByYou" {
-		return false, nil // another warp was faster
-	}
-	switch {
-	case err != nil && o.Lock:
-		return false, fmt.Errorf("create bucket %s with object lock: %w", o.Bucket, err)
-	case err != nil:
-		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
-	}
-	return true, nil
-}
-
-func (r *Runner) makeWorkers(run *run) error {
-	payload, err := generator.NewPayload(r.Options.Payload)
-	if err != nil {
-		return err
-	}
-	for i := range r.Options.Concurrency {
-		bucket := i % len(r.env.buckets)
-		lanes := 0
-		make := func() *Worker {
-			w := r.Options.newWorker(i, lanes, r.env.buckets[bucket], payload, run.records.NewQueue(i))
-			w.bucket, w.run = bucket, run
-			lanes++
-			return w
-		}
-		w := make()
-		w.Rand, w.newLane = generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)), make
-		r.env.workers = append(r.env.workers, w)
-	}
-	return nil
-}
-
-// Finish ends the measured run early but in good order, and records the reason in
-// the log. Before and after the measured run it does nothing.
-func (r *Runner) Finish(why string) {
-	if run := r.running.Load(); run != nil {
-		run.finish(why)
-	}
-}
-
-// measure lets every worker perform steps until the time is over.
-func (r *Runner) measure(run *run) error {
-	if run.stopped() {
-		return nil
-	}
-	start, err := r.startTime(run.steering)
-	if err != nil {
-		return err
-	}
-	stopShowing := r.Progress.Measuring()
-	defer stopShowing()
-	for _, w := range r.env.workers {
-		w.silent = false
-	}
-	if err := run.begin(start); err != nil {
-		return err
-	}
-	ended := run.measuring()
-	r.running.Store(run)
-	defer r.running.Store(nil)
-	r.marking.window.Store(run.window)
-	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
-	ended()
-	if errors.Is(err, errDone) {
-		err = nil
-	}
-	return cmp.Or(err, run.end())
-}
-
-// SetBegin sets the begin of the window, which may be in the near future. Only a
-// [recording.Coordinator] calls it. It fails if requests that ended later are already
-// recorded.
-func (r *Runner) SetBegin(at time.Time) error {
-	return r.setWindow(at, (*recording.Window).SetBegin)
-}
-
-// SetEnd sets the end of the window, like SetBegin. An earlier deadline prevails; if
-// the begin would be later, the window has none.
-func (r *Runner) SetEnd(at time.Time) error {
-	return r.setWindow(at, (*recording.Window).SetEnd)
-}
-
-// ErrNotMeasuring is returned before and after the measured run.
-var ErrNotMeasuring = errors.New("no run is being measured")
-
-func (r *Runner) setWindow(at time.Time, set func(*recording.Window, int64) error) error {
-	run := r.running.Load()
-	if run == nil {
-		return ErrNotMeasuring
-	}
-	return set(run.window, run.unixNano(at))
-}
-
-// startTime waits for the time at which the measured run begins.
-func (r *Runner) startTime(ctx context.Context) (time.Time, error) {
-	if r.Gate == nil {
-		return time.Now(), nil
-	}
-	start, err := r.Gate(ctx)
-	if err == nil && !pause.For(ctx, time.Until(start)) {
-		err = context.Cause(ctx)
-	}
-	return start, err
 }

@@ -15,6 +15,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
@@ -130,11 +131,10 @@ func scriptNames(seed string, random bool) *generator.Names {
 
 // Open creates the bucket if it does not exist.
 func (s *Script) Open(ctx context.Context) error {
-	r := Runner{Client: s.Client, Options: s.Options, Progress: noProgress{}}
-	if err := r.tryHosts(ctx); err != nil {
+	if err := tryHosts(ctx, s.Client, &s.Options, noProgress{}); err != nil {
 		return err
 	}
-	_, err := r.openBucket(ctx)
+	_, err := lease.CreateBucket(ctx, s.Client, s.Options.Bucket, false)
 	return err
 }
 

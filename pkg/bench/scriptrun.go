@@ -196,7 +196,7 @@ func (t *scriptRun) request(w *Worker, number int64) {
 		t.get(w, number)
 	case "DELETE":
 		obj := t.targets[number]
-		if err := w.remove(t.part.requests, []store.Ref{obj.Ref}); err == nil {
+		if err := w.Delete(t.part.requests, []store.Ref{obj.Ref}); err == nil {
 			t.objects.remove(obj)
 		}
 	}
@@ -207,7 +207,7 @@ func (t *scriptRun) put(w *Worker, number int64) {
 		number %= n
 	}
 	ref := t.ref(number)
-	obj, err := w.put(t.part.requests, ref.Key, t.step.Size)
+	obj, err := w.Put(t.part.requests, ref.Key, t.step.Size)
 	if err == nil {
 		obj.Ref, obj.Size = ref, t.step.Size
 		t.objects.put(t.order(number), obj)
@@ -230,7 +230,7 @@ func (t *scriptRun) get(w *Worker, number int64) {
 		i = w.Rand.Int64N(n)
 	}
 	obj := &t.targets[i].Object
-	_ = w.downloadOf(t.part.requests, obj, store.Get{Ref: obj.Ref}, obj.Size)
+	_ = w.DownloadLength(t.part.requests, obj, store.Get{Ref: obj.Ref}, obj.Size)
 }
 
 // scriptObjects are the objects of a context.

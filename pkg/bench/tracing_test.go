@@ -3,17 +3,25 @@ package bench
 import (
 	"strings"
 	"testing"
+
+	"warp/internal/teststore"
+	"warp/pkg/store"
 )
 
 // While tracing is on, sampled rows have phases, and a row that opens a connection
 // also has the phases of connecting. While it is off, no row has any.
 func TestTracing(t *testing.T) {
 	t.Parallel()
-	w := testWorker(t, silentStore(t))
+	w := testWorker(t, teststore.Silent(t))
 	r := &Runner{Options: Options{TraceHTTP: true, TraceSample: 4}}
 	w.run.tracing = r.trace(&r.Options)
 	w.sample.Seed(1, 2)
-	step := steps(t, w)["GET"]
+	obj := &store.Object{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
+	step := func() {
+		if err := w.Download(t.Context(), obj, store.Get{Ref: obj.Ref}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	traced := func(n int) (connected, whole int) {
 		for range n {
 			step()

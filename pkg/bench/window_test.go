@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/internal/pause"
+	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
 
@@ -72,7 +73,7 @@ type scenario struct {
 }
 
 func (f *scenario) Prepare(ctx context.Context, e *Env) error {
-	return e.spread(ctx, f.prepare, func(ctx context.Context, w *Worker, i int) error {
+	return e.Spread(ctx, f.prepare, func(ctx context.Context, w *Worker, i int) error {
 		return w.Measure(ctx, "PUT", "key", func(context.Context, *Request) error { return nil })
 	})
 }
@@ -153,7 +154,7 @@ func TestWhatEndsTheWindow(t *testing.T) {
 			}
 			r.Op = &scenario{do: func(ctx context.Context, w *Worker, n int64) error {
 				if test.until > 0 && n > test.until {
-					return errDone
+					return ErrDone
 				}
 				return takes(ctx, w, ms)
 			}}
@@ -363,7 +364,7 @@ func TestCoordinatedWindow(t *testing.T) {
 	r.Window = c
 	r.Op = &scenario{prepare: 5, do: func(ctx context.Context, w *Worker, n int64) error {
 		if n > 1000 {
-			return errDone
+			return ErrDone
 		}
 		return takes(ctx, w, time.Millisecond)
 	}}
@@ -420,11 +421,11 @@ func TestCoordinatorThatDoesNotDecide(t *testing.T) {
 func TestStoreThatFreezes(t *testing.T) {
 	t.Parallel()
 	var frozen atomic.Bool
-	front := freezingFront(t, silentStore(t), &frozen)
+	front := freezingFront(t, teststore.Silent(t), &frozen)
 	w := testWorker(t, front)
 	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: noProgress{}}
-	r.env.buckets = []*Env{r.env}
+	r.env.Buckets = []*Env{r.env}
 	r.Op = &uploads{before: 3}
 	s := &witness{t: t, onSet: func(w oplog.Window) {
 		if w.Begin != 0 && w.End == 0 {

@@ -22,14 +22,17 @@ type Worker struct {
 	Rand *rand.Rand // the worker's own stream of the run's seed
 	Env  *Env       // of the worker's own bucket
 
-	bucket  int // index of the worker's Env among all buckets
+	Bucket int // index of Env among all buckets
+	Body   *generator.Reader
+	Check  *verify.Verifier
+	Silent bool            // requests are neither recorded nor counted
+	Text   generator.Arena // for names of objects
+	Picked store.Object    // of the next request
+
 	run     *run
 	newLane func() *Worker
-	lanes   []*Worker // see useLanes
-	body    *generator.Reader
-	check   *verify.Verifier
+	lanes   []*Worker // see Lanes
 	queue   *recording.Queue
-	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop
 	refused bool      // the last request found no connection
 	uploads uint64    // names used so far
@@ -43,14 +46,12 @@ type Worker struct {
 	trace   store.Trace
 	phases  store.Phases
 	sample  rand.PCG // chooses the requests to trace; Rand determines the requests themselves
-	text    textArena
-	picked  store.Object // of the next request
 }
 
 // newWorker returns the worker with the given id, or a lane of it, which has the same
 // number in the log.
 func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recording.Queue) *Worker {
-	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: verify.New(o.Verify, payload)}
+	w := &Worker{ID: id, Env: env, queue: t, Body: payload.NewReader(), Check: verify.New(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
 }
@@ -83,7 +84,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 	outer := w.queue.Begin(op)
 	err := w.attempts(ctx, start, call)
 	w.queue.End(outer)
-	if errors.Is(err, errUnfinished) {
+	if errors.Is(err, ErrUnfinished) {
 		w.run.unfinished.Add(1)
 		return err
 	}
@@ -97,7 +98,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		}
 	}
 	w.refused = store.IsConnection(err)
-	if !w.silent {
+	if !w.Silent {
 		w.enqueue(rec, err)
 	}
 	return err
@@ -169,38 +170,13 @@ func (w *Worker) enqueue(rec *oplog.Record, err error) {
 
 var errOverrun = errors.New("the op log cannot keep up with the requests: write it to a faster disk with --benchdata, or use --stress")
 
-// nextKey names the next object that this worker uploads.
-func (w *Worker) nextKey() string {
-	w.uploads++
-	return w.text.key(w.Env.Names, uint32(w.ID), w.uploads-1)
-}
-
-// upload puts one object of the given size under key and measures it as PUT.
-// It returns errDone if the run may write no more.
-func (w *Worker) upload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
-	err = w.spend(1, size, func(int) error {
-		obj, err = w.put(ctx, key, size)
-		return err
-	})
-	return obj, err
-}
-
-func (w *Worker) put(ctx context.Context, key string, size int64) (store.Object, error) {
-	var obj store.Object
-	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
-		w.body.Reset(generator.PayloadID(key), size)
-		var err error
-		obj, err = r.Put(ctx, w.putOf(key, size), r.Trace)
-		r.Bytes = size
-		return err
-	})
-	return obj, err
-}
-
-// putOf returns the upload of the worker's body.
-func (w *Worker) putOf(key string, size int64) store.Put {
-	return store.Put{
-		Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
-		ContentType: "application/octet-stream", Headers: w.Env.uploadHeaders,
+// Lanes returns n lanes of w: workers that send requests while w waits. In the log they have its thread number.
+func (w *Worker) Lanes(n int) []*Worker {
+	for len(w.lanes) < n {
+		w.lanes = append(w.lanes, w.newLane())
 	}
+	for _, lane := range w.lanes {
+		lane.Silent = w.Silent
+	}
+	return w.lanes[:n]
 }

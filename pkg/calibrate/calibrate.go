@@ -19,6 +19,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
@@ -178,14 +179,14 @@ func measureOnce(ctx context.Context, addr, op string, size int64, concurrency i
 
 func operation(op string, size int64, concurrency int) (bench.Op, error) {
 	sizes, err := generator.ParseSizes(strconv.FormatInt(size, 10), false)
-	pool := bench.Pool{Objects: max(concurrency, 16), Sizes: sizes}
+	pool := ops.Pool{Objects: max(concurrency, 16), Sizes: sizes}
 	switch op {
 	case "get":
-		return &bench.Get{Pool: pool}, err
+		return &ops.Get{Pool: pool}, err
 	case "put":
-		return &bench.Put{Sizes: sizes}, err
+		return &ops.Put{Sizes: sizes}, err
 	default:
-		return &bench.Stat{Pool: pool}, err
+		return &ops.Stat{Pool: pool}, err
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"warp/internal/check"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
@@ -201,7 +202,7 @@ func TestFailureBeforeTheRun(t *testing.T) {
 }
 
 // A failingGet cannot prepare its objects.
-type failingGet struct{ bench.Get }
+type failingGet struct{ ops.Get }
 
 func (*failingGet) Prepare(context.Context, *bench.Env) error { return errors.New("no room") }
 

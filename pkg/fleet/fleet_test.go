@@ -15,6 +15,7 @@ import (
 	"warp/internal/check"
 	"warp/internal/pause"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/generator"
@@ -39,7 +40,7 @@ type machine struct {
 // operationOf knows the benchmark of these tests.
 func operationOf(name string) bench.Op {
 	if name == "get" {
-		return &bench.Get{}
+		return &ops.Get{}
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := bench.EncodeOp(&bench.Get{Pool: bench.Pool{Objects: 10, Sizes: sizes}})
+	op, err := bench.EncodeOp(&ops.Get{Pool: ops.Pool{Objects: 10, Sizes: sizes}})
 	if err != nil {
 		t.Fatal(err)
 	}

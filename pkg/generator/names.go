@@ -74,6 +74,9 @@ func NewNames(prefix string, seed uint64, layout Layout) *Names {
 	return &Names{prefix: prefix, key: derive(seed, "names", 0), layout: layout}
 }
 
+// Random reports whether the names are random: a thread cannot name the objects of another.
+func (g *Names) Random() bool { return g.layout.Random }
+
 // Key returns the name of object n of a thread.
 func (g *Names) Key(thread uint32, n uint64) string {
 	var buf [128]byte

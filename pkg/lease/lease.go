@@ -37,7 +37,11 @@ type Options struct {
 	ObjectKeyChosen bool
 	KeepData        bool          // leave this run's objects
 	NoClear         bool          // leave this run's and all earlier runs' objects
-	Locked          bool          // objects may be under a retention in governance mode
+	ReadOnly        bool          // the bucket must exist; Open acquires nothing
+	ClearBucket     bool          // Open empties the bucket first, also of foreign objects
+	Versions        bool          // Open turns on versioning, see enableVersioning
+	Locked          bool          // the bucket needs object lock, and objects may be under a retention in governance mode
+	LockBucket      string        // with Locked: the bucket to use if Bucket exists without object lock; "" = refuse
 	Length          time.Duration // of the lease, unless it is renewed
 	Concurrency     int           // max requests at a time that delete
 	Batch           int           // max objects that one request lists or deletes; 0 = as many as the store allows

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// EnableVersioning turns on the versioning of the bucket, if this run or an earlier one
+// enableVersioning turns on the versioning of the bucket, if this run or an earlier one
 // has made the bucket. Release suspends it.
-func (l *Lease) EnableVersioning(ctx context.Context, made bool) error {
+func (l *Lease) enableVersioning(ctx context.Context, made bool) error {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {
 		return fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)

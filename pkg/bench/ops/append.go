@@ -1,4 +1,4 @@
-package bench
+package ops
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -33,9 +35,9 @@ type growing struct {
 }
 
 // Prepare makes sure that the store appends: most stores overwrite.
-func (a *Append) Prepare(ctx context.Context, e *Env) error {
+func (a *Append) Prepare(ctx context.Context, e *bench.Env) error {
 	a.growing = make([]growing, e.Concurrency)
-	return feature("appends to objects (x-amz-write-offset-bytes)").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
+	return bench.Feature("appends to objects (x-amz-write-offset-bytes)").Probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		return tryAppend(ctx, h, ref)
 	})
 }
@@ -50,7 +52,7 @@ func tryAppend(ctx context.Context, h *store.Host, ref store.Ref) error {
 	}
 	o, err := h.Stat(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && o.Size != size {
-		err = noEffect(fmt.Sprintf("after %d bytes and %d more the object has %d", len(half), len(half), o.Size))
+		err = bench.NoEffect(fmt.Sprintf("after %d bytes and %d more the object has %d", len(half), len(half), o.Size))
 	}
 	return err
 }
@@ -64,16 +66,16 @@ func appendAt(ref store.Ref, body store.Body, offset, size int64) store.Put {
 }
 
 // Do appends once.
-func (a *Append) Do(ctx context.Context, w *Worker) error {
+func (a *Append) Do(ctx context.Context, w *bench.Worker) error {
 	g := &a.growing[w.ID]
 	if g.parts == 0 || g.parts == a.Parts {
-		*g = growing{key: w.nextKey()}
+		*g = growing{key: w.NextKey()}
 	}
 	size := a.Sizes.Next(w.Rand)
-	err := w.Measure(ctx, "APPEND", g.key, func(ctx context.Context, r *Request) error {
+	err := w.Measure(ctx, "APPEND", g.key, func(ctx context.Context, r *bench.Request) error {
 		// The object has the same content as if it were uploaded at once.
-		w.body.Reset(generator.PayloadID(g.key), g.size+size)
-		body := io.NewSectionReader(w.body, g.size, size)
+		w.Body.Reset(generator.PayloadID(g.key), g.size+size)
+		body := io.NewSectionReader(w.Body, g.size, size)
 		r.Bytes = size
 		o, err := r.Put(ctx, appendAt(store.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
 		// An answer without a size has the size of the request.

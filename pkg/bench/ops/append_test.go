@@ -1,4 +1,4 @@
-package bench_test
+package ops_test
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"warp/internal/teststore"
-	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
@@ -18,7 +18,7 @@ func TestAppendBeginsNewObjects(t *testing.T) {
 	const limit = 7
 	var seen perKey
 	runFor(t, 3*time.Second, teststore.StartAppender(t, limit), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
-		&bench.Append{Sizes: sizes(t, "10"), Parts: limit}, &seen)
+		&ops.Append{Sizes: sizes(t, "10"), Parts: limit}, &seen)
 	full := 0
 	for key, n := range seen.rows {
 		if n > limit {

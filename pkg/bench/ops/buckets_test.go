@@ -1,4 +1,4 @@
-package bench_test
+package ops_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -20,7 +21,7 @@ import (
 // In several buckets a row's bucket follows from its thread, all of them are used, and all are left as they were.
 func TestSeveralBuckets(t *testing.T) {
 	stores.Each(t, func(t *testing.T, target *teststore.Store) {
-		pool := func() bench.Pool { return bench.Pool{Objects: 30, Sizes: sizes(t, "1KiB")} }
+		pool := func() ops.Pool { return ops.Pool{Objects: 30, Sizes: sizes(t, "1KiB")} }
 		unique, versions, existing := pool(), pool(), pool()
 		unique.Unique, unique.Epochs = true, 3
 		versions.Versions = 2
@@ -32,20 +33,20 @@ func TestSeveralBuckets(t *testing.T) {
 		}
 		noPrefix := func(o *bench.Options) { o.Layout.NoPrefix = true }
 		runs := map[string]run{
-			"get":           {op: &bench.Get{Pool: pool()}},
-			"get unique":    {op: &bench.Get{Pool: unique}, rows: 30 + 90},
-			"get existing":  {op: &bench.Get{Pool: existing}, more: func(o *bench.Options) { o.ReadOnly = true }},
-			"put":           {op: &bench.Put{Sizes: sizes(t, "1KiB")}},
-			"stat":          {op: &bench.Stat{Pool: pool()}, more: noPrefix},
-			"list":          {op: &bench.List{Pool: pool()}},
-			"list noprefix": {op: &bench.List{Pool: pool()}, more: noPrefix},
-			"delete":        {op: &bench.Delete{Pool: pool(), Batch: 4}, rows: 30 + 9},
-			"mixed":         {op: &bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
-			"copy":          {op: &bench.Copy{Pool: pool()}},
+			"get":           {op: &ops.Get{Pool: pool()}},
+			"get unique":    {op: &ops.Get{Pool: unique}, rows: 30 + 90},
+			"get existing":  {op: &ops.Get{Pool: existing}, more: func(o *bench.Options) { o.ReadOnly = true }},
+			"put":           {op: &ops.Put{Sizes: sizes(t, "1KiB")}},
+			"stat":          {op: &ops.Stat{Pool: pool()}, more: noPrefix},
+			"list":          {op: &ops.List{Pool: pool()}},
+			"list noprefix": {op: &ops.List{Pool: pool()}, more: noPrefix},
+			"delete":        {op: &ops.Delete{Pool: pool(), Batch: 4}, rows: 30 + 9},
+			"mixed":         {op: &ops.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
+			"copy":          {op: &ops.Copy{Pool: pool()}},
 		}
 		if target.Can.Versioning {
-			runs["get versions"] = run{op: &bench.Get{Pool: versions}, more: func(o *bench.Options) { o.Versions = true }}
-			runs["versioned"] = run{op: &bench.Versioned{Mixed: bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
+			runs["get versions"] = run{op: &ops.Get{Pool: versions}, more: func(o *bench.Options) { o.Versions = true }}
+			runs["versioned"] = run{op: &ops.Versioned{Mixed: ops.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
 				more: func(o *bench.Options) { o.Versions = true }}
 		}
 		if target.Name == teststore.Embedded {

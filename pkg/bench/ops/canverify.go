@@ -1,8 +1,10 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -11,14 +13,14 @@ import (
 
 // canVerify checks before the run that an object has a checksum to compare, or else
 // each download would fail.
-func (w *Worker) canVerify(ctx context.Context, obj *store.Object) error {
-	if w.check.Mode() != verify.Checksum {
+func canVerify(ctx context.Context, w *bench.Worker, obj *store.Object) error {
+	if w.Check.Mode() != verify.Checksum {
 		return nil
 	}
-	silent := w.silent
-	w.silent = true
-	defer func() { w.silent = silent }()
-	err := w.download(ctx, obj, store.Get{Ref: obj.Ref})
+	silent := w.Silent
+	w.Silent = true
+	defer func() { w.Silent = silent }()
+	err := w.Download(ctx, obj, store.Get{Ref: obj.Ref})
 	if store.CodeOf(err) == store.CodeNoChecksum {
 		return fmt.Errorf("--verify=checksum: %w", err)
 	}
@@ -26,10 +28,10 @@ func (w *Worker) canVerify(ctx context.Context, obj *store.Object) error {
 }
 
 // canVerifyFound does the same for objects that were in the bucket before.
-func (e *Env) canVerifyFound(ctx context.Context, objects []store.Object) error {
-	w := e.workers[0]
-	if w.check.Mode() != verify.Content {
-		return w.canVerify(ctx, &objects[0])
+func canVerifyFound(ctx context.Context, e *bench.Env, objects []store.Object) error {
+	w := e.Workers[0]
+	if w.Check.Mode() != verify.Content {
+		return canVerify(ctx, w, &objects[0])
 	}
 	for i := range objects {
 		if !generator.MadeBy(e.Seed, objects[i].Key) {

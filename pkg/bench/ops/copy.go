@@ -1,10 +1,12 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -23,9 +25,9 @@ type Copy struct {
 	sameETag bool // a copy has its source's ETag in this store
 }
 
-var _ multiplexer = (*Copy)(nil)
+var _ bench.Multiplexer = (*Copy)(nil)
 
-func (c *Copy) requestsAtOnce() int {
+func (c *Copy) RequestsAtOnce() int {
 	if c.PartSize == 0 {
 		return 1
 	}
@@ -33,8 +35,8 @@ func (c *Copy) requestsAtOnce() int {
 }
 
 // Prepare makes sure that the store copies, and prepares the objects.
-func (c *Copy) Prepare(ctx context.Context, e *Env) error {
-	err := feature("copies of objects").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
+func (c *Copy) Prepare(ctx context.Context, e *bench.Env) error {
+	err := bench.Feature("copies of objects").Probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		return c.try(ctx, e, h, ref)
 	})
 	if err != nil {
@@ -48,18 +50,18 @@ func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 const minPartSize = 5 << 20
 
 // try copies an object as the run will.
-func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
+func (c *Copy) try(ctx context.Context, e *bench.Env, h *store.Host, ref store.Ref) error {
 	size := int64(1000)
 	if c.PartSize > 0 {
 		size = minPartSize
 	}
-	body := e.workers[0].body
+	body := e.Workers[0].Body
 	body.Reset(generator.PayloadID(ref.Key), size)
 	from, err := h.Put(ctx, store.Put{Ref: ref, Body: body, Size: size}, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
-	to := store.Ref{Bucket: ref.Bucket, Key: e.workers[0].nextKey()}
+	to := store.Ref{Bucket: ref.Bucket, Key: e.Workers[0].NextKey()}
 	if c.PartSize > 0 {
 		err = tryCopyInParts(ctx, h, &from, to)
 	} else {
@@ -71,11 +73,11 @@ func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) er
 	got, err := h.Stat(ctx, to, store.NewTrace(time.Now()))
 	switch {
 	case store.CodeOf(err) == "NoSuchKey":
-		return noEffect("there is no copy")
+		return bench.NoEffect("there is no copy")
 	case err != nil:
 		return err
 	case got.Size != from.Size:
-		return noEffect(fmt.Sprintf("the copy of %d bytes has %d", from.Size, got.Size))
+		return bench.NoEffect(fmt.Sprintf("the copy of %d bytes has %d", from.Size, got.Size))
 	}
 	c.sameETag = from.ETag != "" && got.ETag == from.ETag
 	return h.Delete(ctx, []store.Ref{to}, store.NewTrace(time.Now()))
@@ -94,21 +96,21 @@ func tryCopyInParts(ctx context.Context, h *store.Host, from *store.Object, to s
 }
 
 // Do copies one object.
-func (c *Copy) Do(ctx context.Context, w *Worker) error {
+func (c *Copy) Do(ctx context.Context, w *bench.Worker) error {
 	from, err := c.pick(w)
 	if err != nil {
 		return err
 	}
-	return w.spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.nextKey()) })
+	return w.Spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.NextKey()) })
 }
 
-func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key string) error {
+func (c *Copy) copy(ctx context.Context, w *bench.Worker, from *store.Object, key string) error {
 	// Without the version, since some stores that return one refuse it as a source.
 	source := store.Ref{Bucket: from.Bucket, Key: from.Key}
 	if size := c.partSize(from.Size); from.Size > size {
 		return c.inParts(ctx, w, from, key, size)
 	}
-	return w.Measure(ctx, "COPY", key, func(ctx context.Context, r *Request) error {
+	return w.Measure(ctx, "COPY", key, func(ctx context.Context, r *bench.Request) error {
 		r.Bytes = from.Size
 		got, err := r.Copy(ctx, store.Copy{From: source, To: store.Ref{Bucket: w.Env.Bucket, Key: key}}, r.Trace)
 		if err != nil || !c.sameETag || strings.Contains(from.ETag, "-") {
@@ -130,11 +132,11 @@ func (c *Copy) partSize(object int64) int64 {
 	return max(size, (object+maxParts-1)/maxParts)
 }
 
-func (c *Copy) inParts(ctx context.Context, w *Worker, from *store.Object, key string, size int64) error {
-	return w.inParts(ctx, &partedObject{
+func (c *Copy) inParts(ctx context.Context, w *bench.Worker, from *store.Object, key string, size int64) error {
+	return inParts(ctx, w, &partedObject{
 		whole: "COPY", part: "COPYPART", key: key,
 		parts: int((from.Size + size - 1) / size), atOnce: c.AtOnce,
-		send: func(ctx context.Context, _ *Worker, r *Request, u store.Upload, n int) (store.Part, error) {
+		send: func(ctx context.Context, _ *bench.Worker, r *bench.Request, u store.Upload, n int) (store.Part, error) {
 			offset := size * int64(n-1)
 			length := min(size, from.Size-offset)
 			r.Bytes = length

@@ -1,8 +1,11 @@
-package bench
+package ops
 
 import (
 	"context"
 	"sync/atomic"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
 
 	"warp/pkg/store"
 )
@@ -16,7 +19,7 @@ type Delete struct {
 }
 
 // Prepare fills the pool.
-func (d *Delete) Prepare(ctx context.Context, e *Env) error {
+func (d *Delete) Prepare(ctx context.Context, e *bench.Env) error {
 	err := d.Pool.Prepare(ctx, e)
 	d.next = make([]atomic.Int64, len(d.shares))
 	return err
@@ -24,17 +27,17 @@ func (d *Delete) Prepare(ctx context.Context, e *Env) error {
 
 // Do deletes the next batch of the worker's bucket, or of another bucket if nothing
 // is left there.
-func (d *Delete) Do(ctx context.Context, w *Worker) error {
+func (d *Delete) Do(ctx context.Context, w *bench.Worker) error {
 	for k := range d.shares {
-		if refs := d.batch((w.bucket+k)%len(d.shares), &w.text); len(refs) > 0 {
-			return w.remove(ctx, refs)
+		if refs := d.batch((w.Bucket+k)%len(d.shares), &w.Text); len(refs) > 0 {
+			return w.Delete(ctx, refs)
 		}
 	}
-	return errDone
+	return bench.ErrDone
 }
 
 // batch returns the next batch of a bucket's share.
-func (d *Delete) batch(bucket int, text *textArena) []store.Ref {
+func (d *Delete) batch(bucket int, text *generator.Arena) []store.Ref {
 	share := &d.shares[bucket]
 	to := int(d.next[bucket].Add(int64(d.Batch)))
 	from := to - d.Batch
@@ -44,12 +47,4 @@ func (d *Delete) batch(bucket int, text *textArena) []store.Ref {
 		refs = append(refs, d.get(share.index(i), text).Ref)
 	}
 	return refs
-}
-
-// remove measures one request that deletes refs.
-func (w *Worker) remove(ctx context.Context, refs []store.Ref) error {
-	return w.Measure(ctx, "DELETE", refs[0].Key, func(ctx context.Context, r *Request) error {
-		r.Objects = len(refs)
-		return r.Delete(ctx, refs, r.Trace)
-	})
 }

@@ -1,4 +1,4 @@
-package bench_test
+package ops_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -62,10 +63,10 @@ func bothEngines(t *testing.T, target *teststore.Store) {
 	for _, engine := range []string{"lean", "minio"} {
 		t.Run(engine, func(t *testing.T) { allOperations(t, target, engine) })
 		t.Run(engine+" asks for the region", func(t *testing.T) {
-			runOn(t, target, store.Config{Engine: engine}, "put", &bench.Put{Sizes: sizes(t, "1KiB")})
+			runOn(t, target, store.Config{Engine: engine}, "put", &ops.Put{Sizes: sizes(t, "1KiB")})
 		})
 		t.Run(engine+" unsigned", func(t *testing.T) {
-			runOn(t, target, store.Config{Engine: engine, Region: target.Region, UnsignedPayload: true}, "put", &bench.Put{Sizes: sizes(t, "100KiB")})
+			runOn(t, target, store.Config{Engine: engine, Region: target.Region, UnsignedPayload: true}, "put", &ops.Put{Sizes: sizes(t, "100KiB")})
 		})
 	}
 }
@@ -81,21 +82,21 @@ func sizes(t *testing.T, spec string) generator.Sizes {
 
 func allOperations(t *testing.T, target *teststore.Store, engine string) {
 	cfg := store.Config{Engine: engine, Region: target.Region}
-	pool := func(size string, objects int) bench.Pool {
-		return bench.Pool{Objects: objects, Sizes: sizes(t, size)}
+	pool := func(size string, objects int) ops.Pool {
+		return ops.Pool{Objects: objects, Sizes: sizes(t, size)}
 	}
 	operations := map[string]bench.Op{
-		"get":       &bench.Get{Pool: pool("1KiB", 10)},
-		"get large": &bench.Get{Pool: pool("3MiB", 4)},
-		"get range": &bench.Get{Pool: pool("100KiB", 4), Range: true},
-		"get empty": &bench.Get{Pool: pool("0", 4)},
-		"put":       &bench.Put{Sizes: sizes(t, "10KiB")},
-		"put large": &bench.Put{Sizes: sizes(t, "1000KiB")},
-		"put parts": &bench.Put{Sizes: sizes(t, "17MiB")},
-		"stat":      &bench.Stat{Pool: pool("1KiB", 10)},
-		"list":      &bench.List{Pool: pool("1KiB", 20)},
-		"delete":    &bench.Delete{Pool: pool("1KiB", 50), Batch: 10},
-		"mixed":     &bench.Mixed{Pool: pool("10KiB", 20), Get: 45, Stat: 30, Put: 15, Delete: 10},
+		"get":       &ops.Get{Pool: pool("1KiB", 10)},
+		"get large": &ops.Get{Pool: pool("3MiB", 4)},
+		"get range": &ops.Get{Pool: pool("100KiB", 4), Range: true},
+		"get empty": &ops.Get{Pool: pool("0", 4)},
+		"put":       &ops.Put{Sizes: sizes(t, "10KiB")},
+		"put large": &ops.Put{Sizes: sizes(t, "1000KiB")},
+		"put parts": &ops.Put{Sizes: sizes(t, "17MiB")},
+		"stat":      &ops.Stat{Pool: pool("1KiB", 10)},
+		"list":      &ops.List{Pool: pool("1KiB", 20)},
+		"delete":    &ops.Delete{Pool: pool("1KiB", 50), Batch: 10},
+		"mixed":     &ops.Mixed{Pool: pool("10KiB", 20), Get: 45, Stat: 30, Put: 15, Delete: 10},
 	}
 	if target.Name == teststore.Garage {
 		delete(operations, "get empty") // it stores none
@@ -106,7 +107,7 @@ func allOperations(t *testing.T, target *teststore.Store, engine string) {
 	if target.Can.Versioning {
 		versioned := pool("1KiB", 5)
 		versioned.Versions = 2
-		t.Run("versions", func(t *testing.T) { runOn(t, target, cfg, "get versions", &bench.Get{Pool: versioned}) })
+		t.Run("versions", func(t *testing.T) { runOn(t, target, cfg, "get versions", &ops.Get{Pool: versioned}) })
 	}
 }
 

@@ -1,8 +1,11 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
 
 	"warp/pkg/store"
 )
@@ -18,11 +21,11 @@ type Get struct {
 }
 
 // Prepare fills the pool.
-func (g *Get) Prepare(ctx context.Context, e *Env) error {
+func (g *Get) Prepare(ctx context.Context, e *bench.Env) error {
 	if err := g.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
-	var text textArena
+	var text generator.Arena
 	for i := range g.count() {
 		if o := g.get(i, &text); g.ReadOffset > 0 && g.ReadOffset >= o.Size {
 			return fmt.Errorf("prepare: %s has %d bytes, so there is nothing at --read-offset=%d", o.Key, o.Size, g.ReadOffset)
@@ -32,7 +35,7 @@ func (g *Get) Prepare(ctx context.Context, e *Env) error {
 }
 
 // Do downloads one object.
-func (g *Get) Do(ctx context.Context, w *Worker) error {
+func (g *Get) Do(ctx context.Context, w *bench.Worker) error {
 	obj, err := g.pick(w)
 	if err != nil {
 		return err
@@ -47,41 +50,15 @@ func (g *Get) Do(ctx context.Context, w *Worker) error {
 			get.Length = min(get.Length, g.ReadLength)
 		}
 	}
-	return w.download(ctx, obj, get)
+	return w.Download(ctx, obj, get)
 }
 
 // part chooses a range that lies within an object of the given size.
-func (g *Get) part(w *Worker, size int64) (offset, length int64) {
+func (g *Get) part(w *bench.Worker, size int64) (offset, length int64) {
 	if g.RangeSize > 0 {
 		length = min(g.RangeSize, size)
 		return w.Rand.Int64N(size - length + 1), length
 	}
 	offset = w.Rand.Int64N(size)
 	return offset, 1 + w.Rand.Int64N(size-offset)
-}
-
-// download measures one GET and checks the answer as --verify says. The object
-// must have the content that upload gives to its name and size.
-func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get) error {
-	want := obj.Size
-	if get.Length > 0 {
-		want = get.Length
-	}
-	return w.downloadOf(ctx, obj, get, want)
-}
-
-// downloadOf measures one GET of which want bytes are expected.
-func (w *Worker) downloadOf(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
-	get = w.check.Request(get)
-	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
-		r.Receives = true
-		r.Trace.Expect(obj.ETag)
-		w.check.Reset(obj, &get)
-		d, err := r.Get(ctx, get, r.Trace)
-		r.Bytes = d.Bytes
-		if err != nil {
-			return err
-		}
-		return w.check.Download(obj, &d, want, r.Trace)
-	})
 }

@@ -1,8 +1,10 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -17,7 +19,7 @@ type List struct {
 }
 
 // Prepare uploads the objects to be listed.
-func (l *List) Prepare(ctx context.Context, e *Env) error {
+func (l *List) Prepare(ctx context.Context, e *bench.Env) error {
 	if err := l.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
@@ -25,7 +27,7 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 	l.entries = make(map[store.Ref]int)
 	for i := range l.Objects {
 		thread := i % e.Concurrency
-		l.entries[listKey(l.request(e.workers[thread].Env, thread))] += max(l.Versions, 1)
+		l.entries[listKey(l.request(e.Workers[thread].Env, thread))] += max(l.Versions, 1)
 	}
 	if l.Metadata {
 		return l.checkMetadata(ctx, e)
@@ -35,7 +37,7 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 
 // checkMetadata checks that the store lists metadata. Stores that do not know the
 // option ignore it.
-func (l *List) checkMetadata(ctx context.Context, e *Env) error {
+func (l *List) checkMetadata(ctx context.Context, e *bench.Env) error {
 	var listed, with int
 	begin := func() { listed, with = 0, 0 }
 	err := e.Client.List(ctx, l.request(e, 0), begin, func(o store.Object) bool {
@@ -54,7 +56,7 @@ func (l *List) checkMetadata(ctx context.Context, e *Env) error {
 	return nil
 }
 
-func (l *List) request(e *Env, thread int) store.List {
+func (l *List) request(e *bench.Env, thread int) store.List {
 	return store.List{
 		Bucket: e.Bucket, Prefix: threadPrefix(e, thread),
 		Versions: l.Versions > 1, Metadata: l.Metadata, MaxKeys: l.MaxKeys,
@@ -62,10 +64,10 @@ func (l *List) request(e *Env, thread int) store.List {
 }
 
 // Do lists once.
-func (l *List) Do(ctx context.Context, w *Worker) error {
+func (l *List) Do(ctx context.Context, w *bench.Worker) error {
 	req := l.request(w.Env, w.ID)
 	want := l.entries[listKey(req)]
-	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
+	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *bench.Request) error {
 		r.Receives = true
 		n := 0
 		err := r.List(ctx, req, func(store.Object) bool { n++; return true }, r.Trace)
@@ -81,6 +83,6 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 // listKey identifies a listing by its bucket and prefix.
 func listKey(l store.List) store.Ref { return store.Ref{Bucket: l.Bucket, Key: l.Prefix} }
 
-func threadPrefix(e *Env, thread int) string {
+func threadPrefix(e *bench.Env, thread int) string {
 	return string(e.Names.AppendThreadPrefix(nil, uint32(thread)))
 }

@@ -1,4 +1,4 @@
-package bench
+package ops
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/internal/human"
 	"warp/pkg/generator"
@@ -34,7 +36,7 @@ type Loader struct {
 }
 
 // Prepare finds the objects to read.
-func (l *Loader) Prepare(ctx context.Context, e *Env) (err error) {
+func (l *Loader) Prepare(ctx context.Context, e *bench.Env) (err error) {
 	l.objects = loaderObjects{names: e.Names, bucket: e.Bucket, unique: l.Unique, epochs: l.Epochs}
 	if l.PutPercent == 100 {
 		return nil
@@ -61,7 +63,7 @@ func (l *Loader) Prepare(ctx context.Context, e *Env) (err error) {
 }
 
 // find returns the objects that are in the bucket.
-func (l *Loader) find(ctx context.Context, e *Env) (found []store.Object, err error) {
+func (l *Loader) find(ctx context.Context, e *bench.Env) (found []store.Object, err error) {
 	if l.Keys != nil {
 		pool := Pool{Keys: l.Keys}
 		err = pool.statKeys(ctx, e)
@@ -89,7 +91,7 @@ func (l *Loader) find(ctx context.Context, e *Env) (found []store.Object, err er
 }
 
 // Do uploads or downloads one object. As long as there is nothing to read, it uploads.
-func (l *Loader) Do(ctx context.Context, w *Worker) error {
+func (l *Loader) Do(ctx context.Context, w *bench.Worker) error {
 	if l.PutPercent == 100 || w.Rand.IntN(100) < l.PutPercent {
 		return l.put(ctx, w)
 	}
@@ -107,13 +109,13 @@ func (l *Loader) Do(ctx context.Context, w *Worker) error {
 			get.Length = min(get.Length, l.ReadLength)
 		}
 	}
-	return w.download(ctx, obj, get)
+	return w.Download(ctx, obj, get)
 }
 
-func (l *Loader) put(ctx context.Context, w *Worker) error {
+func (l *Loader) put(ctx context.Context, w *bench.Worker) error {
 	size := l.Sizes.Next(w.Rand)
-	return w.spend(1, size, func(int) error {
-		obj, err := w.put(ctx, l.key(w), size)
+	return w.Spend(1, size, func(int) error {
+		obj, err := w.Put(ctx, l.key(w), size)
 		if err == nil && l.PutPercent < 100 {
 			l.objects.add(&obj)
 		}
@@ -122,11 +124,11 @@ func (l *Loader) put(ctx context.Context, w *Worker) error {
 }
 
 // key names the next object. Counted names have one number for all workers.
-func (l *Loader) key(w *Worker) string {
-	if w.run.opts.Layout.Random {
-		return w.nextKey()
+func (l *Loader) key(w *bench.Worker) string {
+	if w.Env.Names.Random() {
+		return w.NextKey()
 	}
-	return w.text.key(w.Env.Names, 0, l.counted.Add(1)-1)
+	return w.Text.Key(w.Env.Names, 0, l.counted.Add(1)-1)
 }
 
 // loaderObjects are the objects that a Loader reads.
@@ -170,7 +172,7 @@ func (p *loaderObjects) add(o *store.Object) {
 }
 
 // pick selects the object of the worker's next request.
-func (p *loaderObjects) pick(w *Worker) (*store.Object, error) {
+func (p *loaderObjects) pick(w *bench.Worker) (*store.Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.count()
@@ -178,7 +180,7 @@ func (p *loaderObjects) pick(w *Worker) (*store.Object, error) {
 		return nil, errNoObjects
 	}
 	if p.epochs > 0 && p.reads >= int64(p.epochs)*int64(n) {
-		return nil, done(fmt.Sprintf("all %s of -epochs over %s were made", human.Count(p.epochs, "pass", "passes"), human.Plural(n, "object")))
+		return nil, bench.Done(fmt.Sprintf("all %s of -epochs over %s were made", human.Count(p.epochs, "pass", "passes"), human.Plural(n, "object")))
 	}
 	p.reads++
 	i := 0
@@ -194,9 +196,9 @@ func (p *loaderObjects) pick(w *Worker) (*store.Object, error) {
 		i = w.Rand.IntN(n)
 	}
 	if i < len(p.found) {
-		w.picked = p.found[i]
+		w.Picked = p.found[i]
 	} else {
-		w.picked = p.made[i-len(p.found)].object(p.names, p.bucket, &w.text)
+		w.Picked = p.made[i-len(p.found)].object(p.names, p.bucket, &w.Text)
 	}
-	return &w.picked, nil
+	return &w.Picked, nil
 }

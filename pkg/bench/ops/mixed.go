@@ -1,8 +1,10 @@
-package bench
+package ops
 
 import (
 	"context"
 	"errors"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -15,7 +17,7 @@ type Mixed struct {
 	shared   []sharedPool // by bucket
 	versions bool         // entries are versions of objects
 	total    float64
-	name     func(*Worker) string // of the next upload
+	name     func(*bench.Worker) string // of the next upload
 }
 
 // Check checks the distribution.
@@ -33,18 +35,18 @@ func (m *Mixed) Check() error {
 
 // Prepare uploads the pool. Its uploads are not recorded, since PUT is
 // measured in the run.
-func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
-	e.setSilent(true)
-	defer e.setSilent(false)
+func (m *Mixed) Prepare(ctx context.Context, e *bench.Env) error {
+	e.SetSilent(true)
+	defer e.SetSilent(false)
 	if err := m.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
-	m.shared = make([]sharedPool, len(e.buckets))
-	for i, env := range e.buckets {
+	m.shared = make([]sharedPool, len(e.Buckets))
+	for i, env := range e.Buckets {
 		p := &m.shared[i]
 		p.names, p.bucket, p.versions = env.Names, env.Bucket, m.versions
 	}
-	at := e.bucketIndexes()
+	at := bucketIndexes(e)
 	for i := range m.made {
 		one := &m.made[i]
 		if one.extra != nil && !m.versions {
@@ -54,52 +56,52 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 		shared.entries = append(shared.entries, one)
 	}
 	m.objects = objects{}
-	m.name = (*Worker).nextKey
+	m.name = (*bench.Worker).NextKey
 	m.total = m.Get + m.Stat + m.Put + m.Delete
 	return nil
 }
 
 // Do performs one operation, chosen by the shares. If the pool has no object for it,
 // Do uploads one instead.
-func (m *Mixed) Do(ctx context.Context, w *Worker) error {
+func (m *Mixed) Do(ctx context.Context, w *bench.Worker) error {
 	x := w.Rand.Float64() * m.total
 	switch {
 	case x < m.Get:
-		return m.read(ctx, w, func(o *store.Object) error { return w.download(ctx, o, store.Get{Ref: o.Ref}) })
+		return m.read(ctx, w, func(o *store.Object) error { return w.Download(ctx, o, store.Get{Ref: o.Ref}) })
 	case x < m.Get+m.Stat:
-		return m.read(ctx, w, func(o *store.Object) error { return w.stat(ctx, o) })
+		return m.read(ctx, w, func(o *store.Object) error { return stat(ctx, w, o) })
 	case x < m.Get+m.Stat+m.Put:
 		return m.upload(ctx, w)
 	}
 	return m.remove(ctx, w)
 }
 
-func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) error) error {
-	shared := &m.shared[w.bucket]
+func (m *Mixed) read(ctx context.Context, w *bench.Worker, do func(*store.Object) error) error {
+	shared := &m.shared[w.Bucket]
 	e := shared.acquire(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}
 	defer shared.release(e)
-	obj := shared.object(e, &w.text)
+	obj := shared.object(e, &w.Text)
 	return do(&obj)
 }
 
-func (m *Mixed) upload(ctx context.Context, w *Worker) error {
-	obj, err := w.upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
+func (m *Mixed) upload(ctx context.Context, w *bench.Worker) error {
+	obj, err := w.Upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
 	if err == nil {
-		m.shared[w.bucket].add(obj)
+		m.shared[w.Bucket].add(obj)
 	}
 	return err
 }
 
-func (m *Mixed) remove(ctx context.Context, w *Worker) error {
-	shared := &m.shared[w.bucket]
+func (m *Mixed) remove(ctx context.Context, w *bench.Worker) error {
+	shared := &m.shared[w.Bucket]
 	e := shared.remove(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	err := w.remove(ctx, []store.Ref{shared.object(e, &w.text).Ref})
+	err := w.Delete(ctx, []store.Ref{shared.object(e, &w.Text).Ref})
 	// After an error the object may or may not exist, so it is not read again.
 	// Clean-up finds it.
 	return err

@@ -1,9 +1,11 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -17,14 +19,14 @@ type Multipart struct {
 	object store.Object
 }
 
-var _ partUploader = (*Multipart)(nil)
+var _ bench.PartUploader = (*Multipart)(nil)
 
-func (m *Multipart) uploadsInParts() {}
+func (m *Multipart) UploadsInParts() {}
 
 // Prepare makes sure that the store returns single parts, and uploads the object.
-func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
+func (m *Multipart) Prepare(ctx context.Context, e *bench.Env) error {
 	if m.Parts > 1 { // a single part is the object, for every store
-		err := feature("downloads of single parts (partNumber)").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
+		err := bench.Feature("downloads of single parts (partNumber)").Probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 			return m.try(ctx, e, h, ref)
 		})
 		if err != nil {
@@ -35,7 +37,7 @@ func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 }
 
 // try uploads two parts, the second of one byte, and downloads the second.
-func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
+func (m *Multipart) try(ctx context.Context, e *bench.Env, h *store.Host, ref store.Ref) error {
 	sizes := [2]int64{min(m.PartSize, minPartSize), 1}
 	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, store.NewTrace(time.Now()))
 	if err != nil {
@@ -43,7 +45,7 @@ func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Re
 	}
 	var parts []store.Part
 	for i, size := range sizes {
-		body := e.workers[0].body
+		body := e.Workers[0].Body
 		body.Reset(generator.PayloadID(ref.Key), size)
 		part, err := h.PutPart(ctx, store.PutPart{Upload: u, Number: i + 1, Body: body, Size: size}, store.NewTrace(time.Now()))
 		if err != nil {
@@ -56,24 +58,24 @@ func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Re
 	}
 	d, err := h.Get(ctx, store.Get{Ref: ref, Part: 2, Offset: sizes[0], Length: sizes[1]}, store.NewTrace(time.Now()))
 	if err == nil && d.Bytes != 1 {
-		err = noEffect(fmt.Sprintf("of an object of %d bytes it sent %d as the part of 1 byte", sizes[0]+1, d.Bytes))
+		err = bench.NoEffect(fmt.Sprintf("of an object of %d bytes it sent %d as the part of 1 byte", sizes[0]+1, d.Bytes))
 	}
 	return err
 }
 
 // upload uploads the object. The rows of its parts belong to the preparation.
-func (m *Multipart) upload(ctx context.Context, e *Env) error {
+func (m *Multipart) upload(ctx context.Context, e *bench.Env) error {
 	e.Progress.Begin("Preparing: uploading parts", int64(m.Parts))
 	defer e.Progress.End()
-	u, err := e.lease.StartUpload(ctx, e.workers[0].must)
+	u, err := e.Lease.StartUpload(ctx, e.Workers[0].Retry)
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
 	parts := make([]store.Part, m.Parts)
-	err = e.spread(ctx, m.Parts, func(ctx context.Context, w *Worker, i int) error {
-		err := w.must(ctx, fmt.Sprintf("upload part %d of %s", i+1, u.Key), func() error {
-			return w.Measure(ctx, "PUT", u.Key, func(ctx context.Context, r *Request) (err error) {
-				parts[i], err = w.putPart(ctx, r, u.Upload, i+1, m.PartSize)
+	err = e.Spread(ctx, m.Parts, func(ctx context.Context, w *bench.Worker, i int) error {
+		err := w.Retry(ctx, fmt.Sprintf("upload part %d of %s", i+1, u.Key), func() error {
+			return w.Measure(ctx, "PUT", u.Key, func(ctx context.Context, r *bench.Request) (err error) {
+				parts[i], err = putPart(ctx, w, r, u.Upload, i+1, m.PartSize)
 				return err
 			})
 		})
@@ -93,8 +95,8 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 }
 
 // Do downloads one part.
-func (m *Multipart) Do(ctx context.Context, w *Worker) error {
+func (m *Multipart) Do(ctx context.Context, w *bench.Worker) error {
 	i := w.Rand.IntN(m.Parts)
 	part := store.Get{Ref: m.object.Ref, Part: i + 1, Offset: m.PartSize * int64(i), Length: m.PartSize}
-	return w.downloadOf(ctx, &m.object, part, m.PartSize)
+	return w.DownloadLength(ctx, &m.object, part, m.PartSize)
 }

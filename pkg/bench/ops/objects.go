@@ -1,4 +1,4 @@
-package bench
+package ops
 
 import (
 	"encoding/hex"
@@ -46,15 +46,15 @@ func newEntry(names *generator.Names, o *store.Object, version string) entry {
 }
 
 // object returns the object of an entry.
-func (e *entry) object(names *generator.Names, bucket string, text *textArena) store.Object {
-	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
+func (e *entry) object(names *generator.Names, bucket string, text *generator.Arena) store.Object {
+	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: text.Key(names, e.thread, e.n)}, Size: e.size}
 	if e.extra != nil {
 		o.ETag, o.VersionID = e.extra.etag, e.extra.version
 	}
 	if e.md5 != [16]byte{} && o.ETag == "" {
 		var digits [2 * len(e.md5)]byte
 		hex.Encode(digits[:], e.md5[:])
-		o.ETag = text.cut(digits[:])
+		o.ETag = text.Cut(digits[:])
 	}
 	return o
 }
@@ -78,36 +78,9 @@ func (o *objects) bucket(i int) string {
 }
 
 // get returns object i. Strings that are computed again are cut from text.
-func (o *objects) get(i int, text *textArena) store.Object {
+func (o *objects) get(i int, text *generator.Arena) store.Object {
 	if o.made == nil {
 		return o.found[i]
 	}
 	return o.made[i].object(o.names, o.bucket(i), text)
-}
-
-// A textArena cuts small strings from large ones. A builder only appends, so these
-// strings never change.
-type textArena struct {
-	all strings.Builder
-	buf []byte
-}
-
-// textAtOnce is the size of the large strings. It is small enough for thousands
-// of workers, and for a string that stays alive because of a part of it.
-const textAtOnce = 1 << 10
-
-func (t *textArena) cut(b []byte) string {
-	if t.all.Cap()-t.all.Len() < len(b) {
-		t.all = strings.Builder{}
-		t.all.Grow(max(textAtOnce, len(b)))
-	}
-	from := t.all.Len()
-	t.all.Write(b)
-	return t.all.String()[from:]
-}
-
-// key returns the name of object n of a thread.
-func (t *textArena) key(names *generator.Names, thread uint32, n uint64) string {
-	t.buf = names.AppendKey(t.buf[:0], thread, n)
-	return t.cut(t.buf)
 }

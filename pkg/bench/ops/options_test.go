@@ -1,4 +1,4 @@
-package bench_test
+package ops_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -274,7 +275,7 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 		"checksum XXH64: InvalidArgument":    {Checksum: store.ChecksumXXH64},
 		"metadata, tags: ":                   {}, // nothing is asked, and nothing refused
 	} {
-		for _, op := range []bench.Op{&bench.Put{Sizes: sizes(t, "1KiB")}, &bench.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
+		for _, op := range []bench.Op{&ops.Put{Sizes: sizes(t, "1KiB")}, &ops.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
 			client, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
 				Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}})
 			if err != nil {

@@ -1,4 +1,4 @@
-package bench
+package ops
 
 import (
 	"sync/atomic"

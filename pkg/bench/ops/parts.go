@@ -1,10 +1,12 @@
-package bench
+package ops
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -18,17 +20,13 @@ type partedObject struct {
 	parts       int
 	atOnce      int // max parts in flight
 	// send uploads or copies part n, counted from 1.
-	send func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error)
+	send func(ctx context.Context, lane *bench.Worker, r *bench.Request, u store.Upload, n int) (store.Part, error)
 }
-
-// errUnfinished is the error of an object that would take longer than the drain. It
-// says nothing about the store.
-var errUnfinished = errors.New("given up at the end of the run")
 
 // inParts makes an object. If a part fails it aborts the upload; after an interrupt,
 // the clean-up does.
-func (w *Worker) inParts(ctx context.Context, p *partedObject) error {
-	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *Request) error {
+func inParts(ctx context.Context, w *bench.Worker, p *partedObject) error {
+	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *bench.Request) error {
 		put := store.Put{Ref: store.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
 		u, err := r.StartUpload(ctx, put, r.Trace)
 		if err != nil {
@@ -36,7 +34,7 @@ func (w *Worker) inParts(ctx context.Context, p *partedObject) error {
 		}
 		r.Once = true
 		next := r.Trace.Next()
-		parts, err := w.sendParts(ctx, p, u)
+		parts, err := sendParts(ctx, w, p, u)
 		if err == nil {
 			_, err = r.CompleteUpload(ctx, u, parts, next)
 			r.Trace.Add(next)
@@ -56,7 +54,7 @@ func (w *Worker) inParts(ctx context.Context, p *partedObject) error {
 }
 
 // sendParts sends all parts; the first that fails ends it.
-func (w *Worker) sendParts(ctx context.Context, p *partedObject, u store.Upload) ([]store.Part, error) {
+func sendParts(ctx context.Context, w *bench.Worker, p *partedObject, u store.Upload) ([]store.Part, error) {
 	parts := make([]store.Part, p.parts)
 	var mu sync.Mutex
 	var first error
@@ -64,8 +62,8 @@ func (w *Worker) sendParts(ctx context.Context, p *partedObject, u store.Upload)
 	nextPart := func() int { // number of the next part; 0 = there is none
 		mu.Lock()
 		defer mu.Unlock()
-		if first == nil && next < p.parts && w.run.giveUp() {
-			first = errUnfinished
+		if first == nil && next < p.parts && w.GivingUp() {
+			first = bench.ErrUnfinished
 		}
 		if first != nil || next == p.parts {
 			return 0
@@ -74,11 +72,11 @@ func (w *Worker) sendParts(ctx context.Context, p *partedObject, u store.Upload)
 		return next
 	}
 	var wg sync.WaitGroup
-	for _, lane := range w.useLanes(min(p.atOnce, p.parts)) {
+	for _, lane := range w.Lanes(min(p.atOnce, p.parts)) {
 		wg.Go(func() {
 			for n := nextPart(); n > 0; n = nextPart() {
 				var err error
-				if parts[n-1], err = lane.sendPart(ctx, p, u, n); err != nil {
+				if parts[n-1], err = sendPart(ctx, lane, p, u, n); err != nil {
 					mu.Lock()
 					first = firstError(first, err, n)
 					mu.Unlock()
@@ -90,8 +88,8 @@ func (w *Worker) sendParts(ctx context.Context, p *partedObject, u store.Upload)
 	return parts, first
 }
 
-func (w *Worker) sendPart(ctx context.Context, p *partedObject, u store.Upload, n int) (part store.Part, err error) {
-	err = w.Measure(ctx, p.part, p.key, func(ctx context.Context, r *Request) error {
+func sendPart(ctx context.Context, w *bench.Worker, p *partedObject, u store.Upload, n int) (part store.Part, err error) {
+	err = w.Measure(ctx, p.part, p.key, func(ctx context.Context, r *bench.Request) error {
 		part, err = p.send(ctx, w, r, u, n)
 		return err
 	})
@@ -108,15 +106,4 @@ func firstError(first, err error, part int) error {
 		return err
 	}
 	return &store.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
-}
-
-// useLanes returns n lanes of w: workers that send requests while w waits. In the log they have its thread number.
-func (w *Worker) useLanes(n int) []*Worker {
-	for len(w.lanes) < n {
-		w.lanes = append(w.lanes, w.newLane())
-	}
-	for _, lane := range w.lanes {
-		lane.silent = w.silent
-	}
-	return w.lanes[:n]
 }

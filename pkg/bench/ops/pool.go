@@ -1,9 +1,11 @@
-package bench
+package ops
 
 import (
 	"context"
 	"errors"
 	"fmt"
+
+	"warp/pkg/bench"
 
 	"warp/internal/human"
 	"warp/pkg/generator"
@@ -46,13 +48,13 @@ func (s *share) index(i int) int {
 }
 
 // Prepare fills the pool.
-func (p *Pool) Prepare(ctx context.Context, e *Env) error {
+func (p *Pool) Prepare(ctx context.Context, e *bench.Env) error {
 	var err error
 	switch {
-	case p.Keys != nil && len(e.buckets) > 1:
+	case p.Keys != nil && len(e.Buckets) > 1:
 		err = errors.New("prepare: names from a file are of one bucket")
-	case p.Objects > 0 && p.Objects < len(e.buckets):
-		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.buckets))
+	case p.Objects > 0 && p.Objects < len(e.Buckets):
+		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.Buckets))
 	case p.Keys != nil:
 		err = p.statKeys(ctx, e)
 	case p.ListExisting:
@@ -61,7 +63,7 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 		err = p.upload(ctx, e)
 	}
 	if err == nil && (p.Keys != nil || p.ListExisting) {
-		err = e.canVerifyFound(ctx, p.found)
+		err = canVerifyFound(ctx, e, p.found)
 	}
 	if err == nil {
 		p.divide(e)
@@ -70,12 +72,12 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 }
 
 // divide sorts the objects by bucket.
-func (p *Pool) divide(e *Env) {
-	p.shares = make([]share, max(len(e.buckets), 1))
+func (p *Pool) divide(e *bench.Env) {
+	p.shares = make([]share, max(len(e.Buckets), 1))
 	if len(p.shares) == 1 {
 		p.shares[0].count = p.count()
 	} else {
-		at := e.bucketIndexes()
+		at := bucketIndexes(e)
 		for i := range p.count() {
 			s := &p.shares[at[p.bucket(i)]]
 			s.of = append(s.of, i)
@@ -88,19 +90,19 @@ func (p *Pool) divide(e *Env) {
 	}
 }
 
-func (p *Pool) upload(ctx context.Context, e *Env) error {
+func (p *Pool) upload(ctx context.Context, e *bench.Env) error {
 	versions := max(p.Versions, 1)
 	e.Progress.Begin("Preparing: uploading", int64(p.Objects*versions))
 	defer e.Progress.End()
 	p.names, p.made = e.Names, make([]entry, p.Objects*versions)
-	for _, env := range e.buckets {
+	for _, env := range e.Buckets {
 		p.buckets = append(p.buckets, env.Bucket)
 	}
 	p.planSizes(e, versions)
-	return e.spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
-		key, size := w.nextKey(), p.made[i*versions].size
+	return e.Spread(ctx, p.Objects, func(ctx context.Context, w *bench.Worker, i int) error {
+		key, size := w.NextKey(), p.made[i*versions].size
 		for v := range versions {
-			obj, err := w.mustUpload(ctx, key, size)
+			obj, err := uploadRetried(ctx, w, key, size)
 			if err != nil {
 				return err
 			}
@@ -112,8 +114,8 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 			e.Progress.Moved(size)
 		}
 		if i == 0 { // before more is uploaded for nothing
-			first := p.get(0, &w.text)
-			return w.canVerify(ctx, &first)
+			first := p.get(0, &w.Text)
+			return canVerify(ctx, w, &first)
 		}
 		return nil
 	})
@@ -121,7 +123,7 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 
 // planSizes draws all sizes from one stream, so that they depend only on the seed.
 // They are kept with the first version of each object.
-func (p *Pool) planSizes(e *Env, versions int) {
+func (p *Pool) planSizes(e *bench.Env, versions int) {
 	r := generator.Rand(e.Seed, "sizes", e.Stream)
 	for i := range p.Objects {
 		p.made[i*versions].size = p.Sizes.Next(r)
@@ -129,11 +131,11 @@ func (p *Pool) planSizes(e *Env, versions int) {
 }
 
 // list finds objects, about equally many in each bucket.
-func (p *Pool) list(ctx context.Context, e *Env) error {
+func (p *Pool) list(ctx context.Context, e *bench.Env) error {
 	e.Progress.Begin("Preparing: listing", int64(p.Objects))
 	defer e.Progress.End()
-	for i, env := range e.buckets {
-		n := len(e.buckets)
+	for i, env := range e.Buckets {
+		n := len(e.Buckets)
 		if err := p.listOne(ctx, env, (p.Objects+n-1-i)/n); err != nil {
 			return err
 		}
@@ -142,7 +144,7 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 }
 
 // listOne finds objects in one bucket: up to limit, or all if Objects is 0.
-func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
+func (p *Pool) listOne(ctx context.Context, e *bench.Env, limit int) error {
 	before := len(p.found)
 	l := store.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
@@ -174,28 +176,28 @@ func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 
 // pick selects the object of the next request, in the worker's bucket. After the last
 // pass it continues with another bucket, so that all workers end at the same time. It
-// returns errDone when all buckets are done.
-func (p *Pool) pick(w *Worker) (*store.Object, error) {
+// returns bench.ErrDone when all buckets are done.
+func (p *Pool) pick(w *bench.Worker) (*store.Object, error) {
 	if !p.Unique {
-		s := &p.shares[w.bucket]
+		s := &p.shares[w.Bucket]
 		return p.at(s.index(w.Rand.IntN(s.count)), w), nil
 	}
 	for k := range p.shares {
-		s := &p.shares[(w.bucket+k)%len(p.shares)]
+		s := &p.shares[(w.Bucket+k)%len(p.shares)]
 		if i, ok := s.order.next(); ok {
 			return p.at(s.index(i), w), nil
 		}
 	}
 	if p.Epochs == 1 {
-		return nil, done("the one pass of --epochs over " + human.Plural(p.count(), "object") + " was made")
+		return nil, bench.Done("the one pass of --epochs over " + human.Plural(p.count(), "object") + " was made")
 	}
-	return nil, done(fmt.Sprintf("all %d passes of --epochs over %s were made", p.Epochs, human.Plural(p.count(), "object")))
+	return nil, bench.Done(fmt.Sprintf("all %d passes of --epochs over %s were made", p.Epochs, human.Plural(p.count(), "object")))
 }
 
 // at returns object i for the worker's next request.
-func (p *Pool) at(i int, w *Worker) *store.Object {
-	w.picked = p.get(i, &w.text)
-	return &w.picked
+func (p *Pool) at(i int, w *bench.Worker) *store.Object {
+	w.Picked = p.get(i, &w.Text)
+	return &w.Picked
 }
 
 // mine reports whether an object in the bucket belongs to this client. This depends
@@ -205,7 +207,7 @@ func (p *Pool) mine(key string) bool {
 }
 
 // statKeys looks up the objects of Keys instead of listing them.
-func (p *Pool) statKeys(ctx context.Context, e *Env) error {
+func (p *Pool) statKeys(ctx context.Context, e *bench.Env) error {
 	var keys []string
 	for _, key := range p.Keys {
 		if p.mine(key) && (p.Objects == 0 || len(keys) < p.Objects) {
@@ -217,14 +219,14 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	}
 	e.Progress.Begin("Preparing: looking for the objects", int64(len(keys)))
 	defer e.Progress.End()
-	e.setSilent(true)
-	defer e.setSilent(false)
+	e.SetSilent(true)
+	defer e.SetSilent(false)
 	p.found = make([]store.Object, len(keys))
-	return e.spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
+	return e.Spread(ctx, len(keys), func(ctx context.Context, w *bench.Worker, i int) error {
 		ref := store.Ref{Bucket: e.Bucket, Key: keys[i]}
 		e.Progress.Add(1)
-		return w.must(ctx, "find "+keys[i], func() error {
-			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
+		return w.Retry(ctx, "find "+keys[i], func() error {
+			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *bench.Request) (err error) {
 				p.found[i], err = r.Stat(ctx, ref, r.Trace)
 				p.found[i].Ref = ref // without a version, as in a listing
 				return err
@@ -239,4 +241,23 @@ func (p *Pool) ShareAmong(client, clients int) {
 	if p.ListExisting || p.Keys != nil {
 		p.Client, p.Clients = client, clients
 	}
+}
+
+// uploadRetried uploads an object for the preparation. Failures are recorded like
+// any others, and the upload is repeated.
+func uploadRetried(ctx context.Context, w *bench.Worker, key string, size int64) (obj store.Object, err error) {
+	err = w.Retry(ctx, "upload "+key, func() error {
+		obj, err = w.Upload(ctx, key, size)
+		return err
+	})
+	return obj, err
+}
+
+// bucketIndexes returns the index of each bucket.
+func bucketIndexes(e *bench.Env) map[string]int {
+	at := make(map[string]int, len(e.Buckets))
+	for i, b := range e.Buckets {
+		at[b.Bucket] = i
+	}
+	return at
 }

@@ -1,10 +1,12 @@
-package bench
+package ops
 
 import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -20,7 +22,7 @@ type watchedPool struct {
 	added, taken int
 }
 
-func (p *watchedPool) key(e *entry) string { return p.object(e, new(textArena)).Key }
+func (p *watchedPool) key(e *entry) string { return p.object(e, new(generator.Arena)).Key }
 
 func (p *watchedPool) put(worker, i int) {
 	key := p.names.Key(uint32(worker), uint64(i))
@@ -31,7 +33,7 @@ func (p *watchedPool) put(worker, i int) {
 	p.add(store.Object{Ref: store.Ref{Key: key}})
 }
 
-func (p *watchedPool) delete(w *Worker) {
+func (p *watchedPool) delete(w *bench.Worker) {
 	e := p.remove(w)
 	if e == nil {
 		return
@@ -45,7 +47,7 @@ func (p *watchedPool) delete(w *Worker) {
 	p.alive[p.key(e)] = false
 }
 
-func (p *watchedPool) read(w *Worker) {
+func (p *watchedPool) read(w *bench.Worker) {
 	e := p.acquire(w)
 	if e == nil {
 		return
@@ -70,7 +72,7 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 	var wg sync.WaitGroup
 	for id := range 8 {
 		wg.Go(func() {
-			w := &Worker{ID: id, Rand: rand.New(rand.NewPCG(1, uint64(id)))}
+			w := &bench.Worker{ID: id, Rand: rand.New(rand.NewPCG(1, uint64(id)))}
 			for i := range 2000 {
 				switch i % 4 {
 				case 0:
@@ -94,33 +96,6 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestErrorLimit(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		limit        ErrorLimit
-		failed, sent int64
-		exceeded     bool
-		allows       bool
-	}{
-		{ErrorLimit{}, 1, 10, false, false},
-		{ErrorLimit{}, 0, 10, false, true},
-		{ErrorLimit{Set: true, Count: 5}, 5, 10, false, true},
-		{ErrorLimit{Set: true, Count: 5}, 6, 10, true, false},
-		{ErrorLimit{Set: true, Count: 0}, 1, 1, true, false},
-		{ErrorLimit{Set: true, IsPct: true, Percent: 10}, 10, 100, false, true},
-		{ErrorLimit{Set: true, IsPct: true, Percent: 10}, 11, 100, true, false},
-		{ErrorLimit{Set: true, IsPct: true, Percent: 10}, 9, 10, false, false}, // too few to judge
-	}
-	for _, test := range tests {
-		if got := test.limit.Exceeded(test.failed, test.sent); got != test.exceeded {
-			t.Errorf("%+v exceeded by %d of %d: %v", test.limit, test.failed, test.sent, got)
-		}
-		if got := test.limit.Allows(test.failed, test.sent); got != test.allows {
-			t.Errorf("%+v allows %d of %d: %v", test.limit, test.failed, test.sent, got)
-		}
-	}
-}
-
 func TestEntriesKeepWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	names := generator.NewNames("p/", 1, generator.Layout{})
@@ -129,7 +104,7 @@ func TestEntriesKeepWhatIsKnown(t *testing.T) {
 		pool := sharedPool{names: names, bucket: "b"}
 		want := store.Object{Ref: store.Ref{Bucket: "b", Key: names.Key(7, 99)}, Size: 1 << 40, ETag: etag}
 		pool.add(want)
-		got := pool.object(pool.entries[0], new(textArena))
+		got := pool.object(pool.entries[0], new(generator.Arena))
 		if etag == "00000000000000000000000000000000" {
 			want.ETag = "" // the one that cannot be told from none; nothing is compared then
 		}
@@ -147,9 +122,9 @@ func TestMeasuredMemoryOfObjects(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	pool := Pool{objects: objects{names: names, buckets: []string{"a", "b"}, made: make([]entry, count)}}
-	var text textArena
+	var text generator.Arena
 	for i := range pool.made {
-		key, tag := text.key(names, uint32(i%7), uint64(i)), text.cut([]byte(etag))
+		key, tag := text.Key(names, uint32(i%7), uint64(i)), text.Cut([]byte(etag))
 		pool.made[i] = newEntry(names, &store.Object{Ref: store.Ref{Key: key}, Size: int64(i), ETag: tag}, "")
 	}
 	runtime.GC()
@@ -162,5 +137,65 @@ func TestMeasuredMemoryOfObjects(t *testing.T) {
 		if got := pool.get(i, &text); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
+	}
+}
+
+// Each pass of --unique and --epochs has every object once.
+func TestPassesAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, objects := range []int{1, 2, 3, 100, 1000} {
+		o := order{seed: 5, objects: objects, epochs: 7}
+		var mu sync.Mutex
+		seen := make([]int, objects)
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Go(func() {
+				for i, ok := o.next(); ok; i, ok = o.next() {
+					mu.Lock()
+					seen[i]++
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		for i, n := range seen {
+			if n != 7 {
+				t.Errorf("object %d of %d was there %d times in 7 passes", i, objects, n)
+			}
+		}
+		single := order{seed: 5, objects: objects}
+		for range 3 {
+			pass := make([]bool, objects)
+			for range objects {
+				i, _ := single.next()
+				if pass[i] {
+					t.Fatalf("object %d of %d was there twice in a pass", i, objects)
+				}
+				pass[i] = true
+			}
+		}
+	}
+}
+
+// Clients share what is there without a word between them.
+func TestSharesOfClientsAreDisjoint(t *testing.T) {
+	t.Parallel()
+	names := generator.NewNames("p/", 1, generator.Layout{})
+	total := 0
+	for client := range 3 {
+		p := Pool{Client: client, Clients: 3}
+		count := 0
+		for i := range 3000 {
+			if p.mine(names.Key(1, uint64(i))) {
+				count++
+			}
+		}
+		if count < 800 || count > 1200 {
+			t.Errorf("client %d has %d of 3000 objects", client, count)
+		}
+		total += count
+	}
+	if total != 3000 {
+		t.Errorf("%d of 3000 objects are somebody's", total)
 	}
 }

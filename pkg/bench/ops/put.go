@@ -1,7 +1,9 @@
-package bench
+package ops
 
 import (
 	"context"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -14,37 +16,37 @@ type Put struct {
 }
 
 // Prepare makes sure that the store takes forms, if that is what it will get.
-func (p *Put) Prepare(ctx context.Context, e *Env) error {
+func (p *Put) Prepare(ctx context.Context, e *bench.Env) error {
 	if !p.Post {
 		return nil
 	}
 	const size = 1000
 	var key string
-	send := func(w *Worker) error {
-		key = w.nextKey()
-		return w.post(ctx, key, size)
+	send := func(w *bench.Worker) error {
+		key = w.NextKey()
+		return post(ctx, w, key, size)
 	}
-	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *store.Host) error {
-		return e.checkAndRemove(ctx, h, []string{key}, size)
+	return bench.Feature("uploads by a form (POST)").Try(ctx, e, send, func(h *store.Host) error {
+		return e.CheckAndRemove(ctx, h, []string{key}, size)
 	})
 }
 
 // Do uploads one object.
-func (p *Put) Do(ctx context.Context, w *Worker) error {
-	key, size := w.nextKey(), p.Sizes.Next(w.Rand)
+func (p *Put) Do(ctx context.Context, w *bench.Worker) error {
+	key, size := w.NextKey(), p.Sizes.Next(w.Rand)
 	if p.Post {
-		return w.spend(1, size, func(int) error { return w.post(ctx, key, size) })
+		return w.Spend(1, size, func(int) error { return post(ctx, w, key, size) })
 	}
-	_, err := w.upload(ctx, key, size)
+	_, err := w.Upload(ctx, key, size)
 	return err
 }
 
 // post measures the upload of one object by a form.
-func (w *Worker) post(ctx context.Context, key string, size int64) error {
-	return w.Measure(ctx, "POST", key, func(ctx context.Context, r *Request) error {
+func post(ctx context.Context, w *bench.Worker, key string, size int64) error {
+	return w.Measure(ctx, "POST", key, func(ctx context.Context, r *bench.Request) error {
 		r.Bytes = size
-		w.body.Reset(generator.PayloadID(key), size)
-		_, err := r.Post(ctx, w.putOf(key, size), r.Trace)
+		w.Body.Reset(generator.PayloadID(key), size)
+		_, err := r.Post(ctx, w.PutRequest(key, size), r.Trace)
 		return err
 	})
 }

@@ -1,7 +1,9 @@
-package bench
+package ops
 
 import (
 	"context"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -10,11 +12,11 @@ import (
 type ReadConfig struct{}
 
 // Prepare has nothing to prepare.
-func (ReadConfig) Prepare(context.Context, *Env) error { return nil }
+func (ReadConfig) Prepare(context.Context, *bench.Env) error { return nil }
 
 // Do reads the configuration once.
-func (ReadConfig) Do(ctx context.Context, w *Worker) error {
-	return w.Measure(ctx, "CFG", "", func(ctx context.Context, r *Request) (err error) {
+func (ReadConfig) Do(ctx context.Context, w *bench.Worker) error {
+	return w.Measure(ctx, "CFG", "", func(ctx context.Context, r *bench.Request) (err error) {
 		r.Receives = true
 		reader, ok := r.Engine.(*store.Host).Engine.(store.ConfigReader)
 		if !ok {

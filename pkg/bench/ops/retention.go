@@ -1,10 +1,12 @@
-package bench
+package ops
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -18,7 +20,7 @@ type Retention struct{ Pool }
 const retainFor = time.Hour
 
 // Prepare makes sure that the store locks, and uploads the versions.
-func (r *Retention) Prepare(ctx context.Context, e *Env) error {
+func (r *Retention) Prepare(ctx context.Context, e *bench.Env) error {
 	if err := tryLock(ctx, e); err != nil {
 		return err
 	}
@@ -27,23 +29,23 @@ func (r *Retention) Prepare(ctx context.Context, e *Env) error {
 
 // tryLock locks one version, which then must resist a deletion, but not one
 // that bypasses governance: a run that could not clean up does not begin.
-func tryLock(ctx context.Context, e *Env) error {
+func tryLock(ctx context.Context, e *bench.Env) error {
 	var made store.Object
-	send := func(w *Worker) (err error) {
-		if made, err = w.upload(ctx, w.nextKey(), 1); err != nil {
+	send := func(w *bench.Worker) (err error) {
+		if made, err = w.Upload(ctx, w.NextKey(), 1); err != nil {
 			return err
 		}
-		return w.retain(ctx, &made)
+		return retain(ctx, w, &made)
 	}
-	return feature("object lock").try(ctx, e, send, func(*store.Host) error {
+	return bench.Feature("object lock").Try(ctx, e, send, func(*store.Host) error {
 		refs := []store.Ref{made.Ref}
 		err := e.Client.Delete(ctx, refs)
 		var refused *store.Error
 		switch {
 		case made.VersionID == "":
-			return noEffect(fmt.Sprintf("it gave no version id for %s", made.Key))
+			return bench.NoEffect(fmt.Sprintf("it gave no version id for %s", made.Key))
 		case err == nil:
-			return noEffect("a version under retention could be deleted")
+			return bench.NoEffect("a version under retention could be deleted")
 		case !errors.As(err, &refused) || refused.Status == 0 || store.Repeatable(err):
 			return err
 		}
@@ -55,18 +57,18 @@ func tryLock(ctx context.Context, e *Env) error {
 }
 
 // Do locks one version.
-func (r *Retention) Do(ctx context.Context, w *Worker) error {
+func (r *Retention) Do(ctx context.Context, w *bench.Worker) error {
 	obj, err := r.pick(w)
 	if err != nil {
 		return err
 	}
-	return w.retain(ctx, obj)
+	return retain(ctx, w, obj)
 }
 
 // retain measures one PutObjectRetention. If two requests overtake each other, the
 // later one shortens the retention, which only a bypass allows.
-func (w *Worker) retain(ctx context.Context, obj *store.Object) error {
-	return w.Measure(ctx, "RETENTION", obj.Key, func(ctx context.Context, r *Request) error {
+func retain(ctx context.Context, w *bench.Worker, obj *store.Object) error {
+	return w.Measure(ctx, "RETENTION", obj.Key, func(ctx context.Context, r *bench.Request) error {
 		until := time.Now().Add(retainFor).UTC().Truncate(time.Second)
 		return r.Retain(ctx, obj.Ref, store.Retention{Mode: "GOVERNANCE", Until: until, Bypass: true}, r.Trace)
 	})

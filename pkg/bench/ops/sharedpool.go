@@ -1,7 +1,9 @@
-package bench
+package ops
 
 import (
 	"sync"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -30,13 +32,13 @@ func (p *sharedPool) add(o store.Object) {
 }
 
 // object returns the object of an entry.
-func (p *sharedPool) object(e *entry, text *textArena) store.Object {
+func (p *sharedPool) object(e *entry, text *generator.Arena) store.Object {
 	return e.object(p.names, p.bucket, text)
 }
 
 // acquire picks an object to read; release must follow. It returns nil when
 // the pool is empty.
-func (p *sharedPool) acquire(w *Worker) *entry {
+func (p *sharedPool) acquire(w *bench.Worker) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.entries) == 0 {
@@ -55,7 +57,7 @@ func (p *sharedPool) release(e *entry) {
 
 // remove removes an object that no request reads, so that it can be deleted. The
 // search starts at a random place. It returns nil if there is none.
-func (p *sharedPool) remove(w *Worker) *entry {
+func (p *sharedPool) remove(w *bench.Worker) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.entries)

@@ -1,9 +1,11 @@
-package bench
+package ops
 
 import (
 	"context"
 	"fmt"
 	"path"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/bench/archive"
 	"warp/pkg/generator"
@@ -43,7 +45,7 @@ func (s *Snowball) Check(concurrency int) error {
 }
 
 // Prepare makes sure that the store unpacks.
-func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
+func (s *Snowball) Prepare(ctx context.Context, e *bench.Env) error {
 	for range e.Concurrency {
 		p, err := archive.NewPacker(s.Compress, s.Sizes.Max())
 		if err != nil {
@@ -57,39 +59,39 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 	}
 	const size = 1000
 	var keys []string
-	send := func(w *Worker) error {
+	send := func(w *bench.Worker) error {
 		keys = s.names(w, 2)
-		return s.send(ctx, w, w.nextKey(), keys, size)
+		return s.send(ctx, w, w.NextKey(), keys, size)
 	}
-	return feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
-		return e.checkAndRemove(ctx, h, keys, size)
+	return bench.Feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").Try(ctx, e, send, func(h *store.Host) error {
+		return e.CheckAndRemove(ctx, h, keys, size)
 	})
 }
 
 // Do uploads one TAR.
-func (s *Snowball) Do(ctx context.Context, w *Worker) error {
+func (s *Snowball) Do(ctx context.Context, w *bench.Worker) error {
 	size := s.Sizes.Next(w.Rand)
-	return w.spend(s.PerTar, size, func(n int) error {
-		return s.send(ctx, w, w.nextKey(), s.names(w, n), size)
+	return w.Spend(s.PerTar, size, func(n int) error {
+		return s.send(ctx, w, w.NextKey(), s.names(w, n), size)
 	})
 }
 
 // names returns the names of the next n objects of w.
-func (s *Snowball) names(w *Worker, n int) []string {
+func (s *Snowball) names(w *bench.Worker, n int) []string {
 	if s.Compress {
-		return w.nextCopies(n)
+		return nextCopies(w, n)
 	}
-	return w.nextKeys(n)
+	return nextKeys(w, n)
 }
 
 // send makes a TAR and measures its upload. The row counts the objects that the
 // store unpacks.
-func (s *Snowball) send(ctx context.Context, w *Worker, name string, keys []string, size int64) error {
-	body, err := s.packers[w.ID].Pack(keys, size, w.body)
+func (s *Snowball) send(ctx context.Context, w *bench.Worker, name string, keys []string, size int64) error {
+	body, err := s.packers[w.ID].Pack(keys, size, w.Body)
 	if err != nil {
 		return fmt.Errorf("make a TAR: %w", err)
 	}
-	return w.Measure(ctx, "PUT", name, func(ctx context.Context, r *Request) error {
+	return w.Measure(ctx, "PUT", name, func(ctx context.Context, r *bench.Request) error {
 		r.Objects, r.Bytes = len(keys), size*int64(len(keys))
 		_, err := r.Put(ctx, store.Put{
 			Ref: store.Ref{Bucket: w.Env.Bucket, Key: name}, Body: body, Size: body.Size(), Whole: true,

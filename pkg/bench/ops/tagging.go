@@ -1,4 +1,4 @@
-package bench
+package ops
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"warp/pkg/bench"
 
 	"warp/pkg/store"
 )
@@ -19,6 +21,7 @@ type Tagging struct {
 	Put, Get, Delete float64 // shares of the requests; only their ratio counts
 
 	known []tagState // by object
+	puts  []uint64   // number of puts by worker
 	total float64
 }
 
@@ -40,13 +43,14 @@ func (g *Tagging) Check() error {
 }
 
 // Prepare makes sure that the store has tags, and uploads the objects.
-func (g *Tagging) Prepare(ctx context.Context, e *Env) error {
-	err := feature("object tags").probe(ctx, e, func(h *store.Host, ref store.Ref) error { return g.tryTags(ctx, h, ref) })
+func (g *Tagging) Prepare(ctx context.Context, e *bench.Env) error {
+	err := bench.Feature("object tags").Probe(ctx, e, func(h *store.Host, ref store.Ref) error { return g.tryTags(ctx, h, ref) })
 	if err != nil {
 		return err
 	}
 	g.total = g.Put + g.Get + g.Delete
 	g.known = make([]tagState, g.Objects)
+	g.puts = make([]uint64, e.Concurrency)
 	return g.Pool.Prepare(ctx, e)
 }
 
@@ -62,7 +66,7 @@ func (g *Tagging) tryTags(ctx context.Context, h *store.Host, ref store.Ref) err
 	}
 	got, err := h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && !maps.Equal(got, tags) {
-		err = noEffect(fmt.Sprintf("the tags are %v afterwards instead of %v", got, tags))
+		err = bench.NoEffect(fmt.Sprintf("the tags are %v afterwards instead of %v", got, tags))
 	}
 	if err == nil {
 		err = h.DeleteTags(ctx, ref, store.NewTrace(time.Now()))
@@ -72,14 +76,14 @@ func (g *Tagging) tryTags(ctx context.Context, h *store.Host, ref store.Ref) err
 	}
 	got, err = h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && len(got) > 0 {
-		err = noEffect("deleted tags are still there")
+		err = bench.NoEffect("deleted tags are still there")
 	}
 	return err
 }
 
 // Do sends one request about one of the worker's objects.
-func (g *Tagging) Do(ctx context.Context, w *Worker) error {
-	i := w.ownIndex(g.count())
+func (g *Tagging) Do(ctx context.Context, w *bench.Worker) error {
+	i := ownIndex(w, g.count())
 	x := w.Rand.Float64() * g.total
 	switch {
 	case x < g.Get:
@@ -92,25 +96,25 @@ func (g *Tagging) Do(ctx context.Context, w *Worker) error {
 
 // ownIndex chooses one of this worker's objects out of n that are spread over all
 // workers.
-func (w *Worker) ownIndex(n int) int {
+func ownIndex(w *bench.Worker, n int) int {
 	c := w.Env.Concurrency
 	return w.ID + c*w.Rand.IntN((n-w.ID+c-1)/c)
 }
 
-func (g *Tagging) put(ctx context.Context, w *Worker, i int) error {
-	w.uploads++
-	put := w.uploads
+func (g *Tagging) put(ctx context.Context, w *bench.Worker, i int) error {
+	g.puts[w.ID]++
+	put := g.puts[w.ID]
 	tags, obj := g.tags(w.ID, put), g.at(i, w)
-	err := w.Measure(ctx, "PUTTAGS", obj.Key, func(ctx context.Context, r *Request) error {
+	err := w.Measure(ctx, "PUTTAGS", obj.Key, func(ctx context.Context, r *bench.Request) error {
 		return r.PutTags(ctx, obj.Ref, tags, r.Trace)
 	})
 	g.known[i] = tagState{put: put, unknown: err != nil}
 	return err
 }
 
-func (g *Tagging) get(ctx context.Context, w *Worker, i int) error {
+func (g *Tagging) get(ctx context.Context, w *bench.Worker, i int) error {
 	obj := g.at(i, w)
-	return w.Measure(ctx, "GETTAGS", obj.Key, func(ctx context.Context, r *Request) error {
+	return w.Measure(ctx, "GETTAGS", obj.Key, func(ctx context.Context, r *bench.Request) error {
 		r.Receives = true
 		got, err := r.Tags(ctx, obj.Ref, r.Trace)
 		if err != nil || g.known[i].unknown {
@@ -120,9 +124,9 @@ func (g *Tagging) get(ctx context.Context, w *Worker, i int) error {
 	})
 }
 
-func (g *Tagging) remove(ctx context.Context, w *Worker, i int) error {
+func (g *Tagging) remove(ctx context.Context, w *bench.Worker, i int) error {
 	obj := g.at(i, w)
-	err := w.Measure(ctx, "DELETETAGS", obj.Key, func(ctx context.Context, r *Request) error {
+	err := w.Measure(ctx, "DELETETAGS", obj.Key, func(ctx context.Context, r *bench.Request) error {
 		return r.DeleteTags(ctx, obj.Ref, r.Trace)
 	})
 	g.known[i] = tagState{unknown: err != nil}

@@ -1,15 +1,16 @@
-package bench
+package ops
 
 import (
 	"testing"
 
+	"warp/pkg/bench"
 	"warp/pkg/generator"
 )
 
 func TestStrangeOpsDoNotTravel(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"Objects":1,"Unknown":2}`, `{"Sizes":"big"}`, `[]`} {
-		if _, err := DecodeOp(&Get{}, []byte(text)); err == nil {
+		if _, err := bench.DecodeOp(&Get{}, []byte(text)); err == nil {
 			t.Errorf("%s was read", text)
 		}
 	}
@@ -25,11 +26,11 @@ func TestSizesTravel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := EncodeOp(&Put{Sizes: sizes})
+		text, err := bench.EncodeOp(&Put{Sizes: sizes})
 		if err != nil {
 			t.Fatal(err)
 		}
-		op, err := DecodeOp(&Put{}, text)
+		op, err := bench.DecodeOp(&Put{}, text)
 		if err != nil {
 			t.Fatal(err)
 		}

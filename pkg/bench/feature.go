@@ -9,39 +9,39 @@ import (
 	"warp/pkg/store"
 )
 
-// A feature describes what an operation needs and many stores lack. Some of these
+// A Feature describes what an operation needs and many stores lack. Some of these
 // stores refuse it; others answer 200 and do something else.
-type feature string
+type Feature string
 
-// noEffect is the error of a request that succeeded without its effect.
-type noEffect string
+// NoEffect is the error of a request that succeeded without its effect.
+type NoEffect string
 
-func (n noEffect) Error() string { return string(n) }
+func (n NoEffect) Error() string { return string(n) }
 
-// try sends one request of the operation, unrecorded and on the first worker, and
+// Try sends one request of the operation, unrecorded and on the first worker, and
 // then calls effect to check the result. If the store refuses the request or has
 // not carried it out, the run ends here.
-func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *store.Host) error) error {
-	w := e.workers[0]
-	defer func(was bool) { w.silent = was }(w.silent)
-	w.silent = true
-	err := w.must(ctx, fmt.Sprintf("try %s", f), func() error { return send(w) })
+func (f Feature) Try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *store.Host) error) error {
+	w := e.Workers[0]
+	defer func(was bool) { w.Silent = was }(w.Silent)
+	w.Silent = true
+	err := w.Retry(ctx, fmt.Sprintf("try %s", f), func() error { return send(w) })
 	if err != nil {
 		return f.verdict(err)
 	}
-	err = w.must(ctx, fmt.Sprintf("check the effect of %s", f), func() error {
+	err = w.Retry(ctx, fmt.Sprintf("check the effect of %s", f), func() error {
 		return e.Client.Use(effect)
 	})
 	return f.verdict(err)
 }
 
-// probe is for features that take more than one request. do uses the feature on a
+// Probe is for features that take more than one request. do uses the feature on a
 // separate object and checks the result itself.
-func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref store.Ref) error) error {
-	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
+func (f Feature) Probe(ctx context.Context, e *Env, do func(h *store.Host, ref store.Ref) error) error {
+	err := e.Workers[0].Retry(ctx, fmt.Sprintf("try %s", f), func() error {
 		return e.Client.Use(func(h *store.Host) error {
 			// Each attempt has a new name, since the previous one may have got far.
-			ref := store.Ref{Bucket: e.Bucket, Key: e.workers[0].nextKey()}
+			ref := store.Ref{Bucket: e.Bucket, Key: e.Workers[0].NextKey()}
 			if err := do(h, ref); err != nil {
 				return err
 			}
@@ -52,8 +52,8 @@ func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref s
 }
 
 // verdict distinguishes stores without the feature from other failures.
-func (f feature) verdict(err error) error {
-	var lacks noEffect
+func (f Feature) verdict(err error) error {
+	var lacks NoEffect
 	var refused *store.Error
 	switch {
 	case errors.As(err, &lacks):
@@ -68,23 +68,23 @@ func (f feature) verdict(err error) error {
 	return fmt.Errorf("prepare: this store refuses %s: %v", f, refused)
 }
 
-func (f feature) pretended(what string) error {
+func (f Feature) pretended(what string) error {
 	return fmt.Errorf("prepare: this store does not support %s: it answered with success, but %s", f, what)
 }
 
-// checkAndRemove checks that each key has an object of the given size. It then
+// CheckAndRemove checks that each key has an object of the given size. It then
 // removes these objects, which were written to try the store.
-func (e *Env) checkAndRemove(ctx context.Context, h *store.Host, keys []string, size int64) error {
+func (e *Env) CheckAndRemove(ctx context.Context, h *store.Host, keys []string, size int64) error {
 	var refs []store.Ref
 	for _, k := range keys {
 		o, err := h.Stat(ctx, store.Ref{Bucket: e.Bucket, Key: k}, store.NewTrace(time.Now()))
 		switch {
 		case store.CodeOf(err) == "NoSuchKey":
-			return noEffect("there is no " + k)
+			return NoEffect("there is no " + k)
 		case err != nil:
 			return err
 		case o.Size != size:
-			return noEffect(fmt.Sprintf("%s has %d bytes instead of %d", k, o.Size, size))
+			return NoEffect(fmt.Sprintf("%s has %d bytes instead of %d", k, o.Size, size))
 		}
 		refs = append(refs, o.Ref)
 	}

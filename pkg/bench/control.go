@@ -1,15 +1,78 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/bench/recording"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
+
+// Finish ends the measured run early but in good order, and records the reason in
+// the log. Before and after the measured run it does nothing.
+func (r *Runner) Finish(why string) {
+	if run := r.running.Load(); run != nil {
+		run.finish(why)
+	}
+}
+
+// SetBegin sets the begin of the window, which may be in the near future. Only a
+// [recording.Coordinator] calls it. It fails if requests that ended later are already
+// recorded.
+func (r *Runner) SetBegin(at time.Time) error {
+	return r.setWindow(at, (*recording.Window).SetBegin)
+}
+
+// SetEnd sets the end of the window, like SetBegin. An earlier deadline prevails; if
+// the begin would be later, the window has none.
+func (r *Runner) SetEnd(at time.Time) error {
+	return r.setWindow(at, (*recording.Window).SetEnd)
+}
+
+// ErrNotMeasuring is returned before and after the measured run.
+var ErrNotMeasuring = errors.New("no run is being measured")
+
+func (r *Runner) setWindow(at time.Time, set func(*recording.Window, int64) error) error {
+	run := r.running.Load()
+	if run == nil {
+		return ErrNotMeasuring
+	}
+	return set(run.window, run.unixNano(at))
+}
+
+// A marking is a run that can be marked.
+type marking struct {
+	window atomic.Pointer[recording.Window]
+}
+
+// Mark records that somebody has just done something to the store. It fails before
+// and after the measured run.
+func (m *marking) Mark(text string) (oplog.Mark, error) {
+	w := m.window.Load()
+	if w == nil {
+		return oplog.Mark{}, ErrNotMeasuring
+	}
+	text, err := oplog.MarkText(text)
+	if err != nil {
+		return oplog.Mark{}, err
+	}
+	return w.Mark(oplog.Mark{Text: text})
+}
+
+// AddMark adds a mark that the coordinator of the run has set.
+func (m *marking) AddMark(mark oplog.Mark) error {
+	w := m.window.Load()
+	if w == nil {
+		return ErrNotMeasuring
+	}
+	_, err := w.Mark(mark)
+	return err
+}
 
 // A tracing says whether the phases of requests are recorded. Workers check it before
 // each request.
@@ -72,7 +135,7 @@ func (t *tracing) changes() []string {
 // all of them are. New connections are rare enough to be recorded each time.
 func (w *Worker) traces() (traced, all bool) {
 	t := w.run.tracing
-	if !t.on.Load() || w.silent {
+	if !t.on.Load() || w.Silent {
 		return false, false
 	}
 	return true, w.sample.Uint64()%t.sample == 0

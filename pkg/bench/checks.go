@@ -2,13 +2,77 @@ package bench
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/generator"
+	"warp/pkg/hostload"
 	"warp/pkg/store"
 )
+
+// otherFiles is the number of open files that are not connections of the load: the log,
+// profiles, connections to metric receivers, and files of the runtime.
+const otherFiles = 32
+
+// checkFileLimit refuses a run that would run out of files for its connections.
+func (r *Runner) checkFileLimit() error {
+	hosts := len(r.Client.Endpoints())
+	connections := r.Options.Concurrency
+	if op, ok := r.Op.(Multiplexer); ok {
+		connections *= op.RequestsAtOnce()
+	}
+	if hosts > 1 {
+		connections *= 2 // as many are idle, at other hosts
+	}
+	return FileLimit(connections+hosts, r.Options.Concurrency)
+}
+
+// FileLimit returns an error if the process may not have that many connections.
+func FileLimit(connections, concurrency int) error {
+	need, limit := uint64(connections+otherFiles), hostload.OpenFiles()
+	if limit == 0 || need <= limit {
+		return nil
+	}
+	return fmt.Errorf("--concurrent=%d needs up to %d open files, and this process may have %d: raise that limit (ulimit -n %d), or use a smaller --concurrent",
+		concurrency, need, limit, need)
+}
+
+// tryHosts sends a request to each host before the run. Otherwise a misspelt host would fail its share of all requests.
+func tryHosts(ctx context.Context, c *store.Client, o *Options, p Progress) error {
+	dead := c.TryHosts(ctx, o.Bucket)
+	hosts := len(c.Endpoints())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case len(dead) == 0:
+		return nil
+	case len(dead) == hosts:
+		return &store.UnreachableError{Hosts: c.Endpoints(), Err: fmt.Errorf("%s (%w)", dead[0].Endpoint, dead[0].Err)}
+	}
+	err := store.DeadHostsError(dead, hosts)
+	if !o.AllowDeadHosts {
+		return fmt.Errorf("%w: correct --host, or go on without it by --allow-dead-hosts", err)
+	}
+	p.Warn(err.Error())
+	return nil
+}
+
+// refusedNotes says how many requests found no connection to a host, if there are several.
+func refusedNotes(c *store.Client) (notes []string) {
+	if len(c.Endpoints()) == 1 {
+		return nil
+	}
+	refused := c.Refused()
+	for _, endpoint := range slices.Sorted(maps.Keys(refused)) {
+		notes = append(notes, fmt.Sprintf("%s found no connection to %s, which was then tried less and less often", human.Plural(refused[endpoint], "request"), endpoint))
+	}
+	return notes
+}
 
 // tryOptions uploads one small object with the options of uploads, if there are any.
 // If a store refused them every request of the run would fail; if it ignored them
@@ -19,7 +83,7 @@ func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	if len(options) == 0 {
 		return nil
 	}
-	return feature("uploads with "+strings.Join(options, ", ")).probe(ctx, e, func(h *store.Host, ref store.Ref) error {
+	return Feature("uploads with "+strings.Join(options, ", ")).Probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		if err := e.uploadTrial(ctx, h, ref, op); err != nil {
 			return err
 		}
@@ -64,10 +128,10 @@ func uploadOptions(o *store.Options) (all []string) {
 // uploadTrial uploads a small object, in parts if op uploads in parts.
 func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op Op) error {
 	const size = 1000
-	body := e.workers[0].body
+	body := e.Workers[0].Body
 	body.Reset(generator.PayloadID(ref.Key), size)
-	put := e.workers[0].putOf(ref.Key, size)
-	if _, ok := op.(partUploader); !ok {
+	put := e.Workers[0].PutRequest(ref.Key, size)
+	if _, ok := op.(PartUploader); !ok {
 		_, err := h.Put(ctx, put, store.NewTrace(time.Now()))
 		return err
 	}
@@ -95,7 +159,7 @@ func hasTags(ctx context.Context, h *store.Host, ref store.Ref, n int) error {
 	case err != nil:
 		return err
 	case len(got) < n:
-		return noEffect("the object has no tags")
+		return NoEffect("the object has no tags")
 	}
 	return nil
 }
@@ -109,16 +173,16 @@ func missing(o *store.Options, shown http.Header) error {
 		header += "-Customer-Algorithm"
 	}
 	if o.Encryption.Kind != store.NoEncryption && shown.Get(header) == "" {
-		return noEffect("the object is not encrypted")
+		return NoEffect("the object is not encrypted")
 	}
 	if class := o.StorageClass; class != "" && class != "STANDARD" && shown.Get("X-Amz-Storage-Class") != class {
-		return noEffect("the object is not of the class " + class)
+		return NoEffect("the object is not of the class " + class)
 	}
 	for i := range o.Metadata {
 		a := &o.Metadata[i]
 		empty := a.Value == "" && a.Random == 0 // which need not be shown
 		if !empty && shown.Get("X-Amz-Meta-"+a.Key) == "" {
-			return noEffect("the object has no metadata " + a.Key)
+			return NoEffect("the object has no metadata " + a.Key)
 		}
 	}
 	return nil
