@@ -25,7 +25,7 @@ PACKAGES    ?= ./...
 # test/ is a module of its own, which ./... leaves out.
 TEST_PACKAGES ?= ./...
 # The packages whose tests use real stores, of warp and of test/.
-STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore standin)
+STORE_TESTS := ./pkg/bench ./pkg/bench/ops ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore standin)
 TEST_STORE_TESTS := $(addprefix ./,conformance distributed doctest kubetest monitored packagetest safety)
 BENCHTIME   ?= 1s
 

@@ -112,7 +112,7 @@ func benchmarkTable(env command.Environment) (table []*command.Command) {
 	return append(table, scriptCommand(env), aisloaderCommand(env))
 }
 
-// benchmarks is the table of the operations. A new one is a file in pkg/bench
+// benchmarks is the table of the operations. A new one is a file in pkg/bench/ops
 // that does it, a file here that describes it, and a line in this table: help,
 // completion, files for warp run, clients and names of operations follow.
 func benchmarks() []benchmark {

@@ -16,9 +16,13 @@ import (
 // The table names all requests that operations make.
 func TestRequestsAreNamed(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../pkg/bench/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("read %d files: %v", len(files), err)
+	var files []string
+	for _, folder := range []string{"../pkg/bench", "../pkg/bench/ops"} {
+		more, err := filepath.Glob(folder + "/*.go")
+		if err != nil || len(more) == 0 {
+			t.Fatalf("read %d files of %s: %v", len(more), folder, err)
+		}
+		files = append(files, more...)
 	}
 	measured := regexp.MustCompile(`(?:Measure\(ctx, |whole: |part: )"([A-Z]+)"`)
 	var made []string

@@ -77,7 +77,7 @@ func TestRetentionRefusesABucketThatLocksByItself(t *testing.T) {
 			b.must(b.core.MakeBucket(t.Context(), b.name, minio.MakeBucketOptions{Region: s.Region, ObjectLocking: true}))
 			mode, days, unit := minio.Compliance, uint(1), minio.Days
 			b.must(b.core.SetObjectLockConfig(t.Context(), b.name, &mode, &days, &unit))
-			b.warp(small("retention")...).want(1).says("locks every object for some time by itself", "--bucket")
+			b.warp(small("retention")...).want(1).says("locks every new object by default", "--bucket")
 			b.same(map[string]item{})
 		})
 	}
