@@ -18,7 +18,7 @@ import (
 // make a test long are shortened behind them, which the last flag of a name does.
 func TestAISLoaderExamples(t *testing.T) {
 	t.Parallel()
-	const short = " -duration=200ms -minsize=16B -maxsize=1K"
+	const short = " -duration=1s -minsize=16B -maxsize=1K"
 	const few = short + " -numworkers=2"
 	for i, tt := range []struct {
 		line    string // with HOST and PORT of the cluster, and S3 for the URL of an S3
@@ -43,7 +43,7 @@ func TestAISLoaderExamples(t *testing.T) {
 		{line: "aisloader -ip=HOST -port=PORT", beside: few, says: `PUT +\d`},
 		{line: "AIS_ENDPOINT=HOST:PORT aisloader", beside: few, says: `PUT +\d`},
 		{line: "aisloader -ip=http://HOST -port=PORT", beside: few, says: `PUT +\d`},
-		{line: "aisloader -bucket=my_ais_bucket -duration=10s -pctput=100 -provider=ais -readertype=tar", beside: " -duration=200ms -minsize=2K -maxsize=4K", says: `PUT +\d`, objects: -1},
+		{line: "aisloader -bucket=my_ais_bucket -duration=10s -pctput=100 -provider=ais -readertype=tar", beside: " -duration=1s -minsize=2K -maxsize=4K", says: `PUT +\d`, objects: -1},
 		{line: "aisloader -bucket=s3://xyz -cleanup=false -numworkers=8 -pctput=0 -duration=10m -s3endpoint=S3", beside: short, says: `GET +\d`},
 		{line: "aisloader -bucket=s3://xyz -cleanup=false -minsize=16B -maxsize=16B -numworkers=8 -pctput=100 -totalputsize=128k -s3endpoint=S3 -quiet", says: `PUT +8,192 +\t128.0KiB`},
 		{line: "aisloader -bucket=ais://filled -duration 1h -numworkers=30 -pctput=0 -filelist LIST -cleanup=false", beside: short, says: `Found 2 existing objects(?s:.*)GET +\d`, objects: 2},

@@ -423,7 +423,7 @@ func TestStoreThatFreezes(t *testing.T) {
 	var frozen atomic.Bool
 	front := freezingFront(t, teststore.Silent(t), &frozen)
 	w := testWorker(t, front)
-	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
+	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: 3, Duration: 2 * time.Second, Drain: 300 * time.Millisecond}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: noProgress{}}
 	r.env.Buckets = []*Env{r.env}
 	r.Op = &uploads{before: 3}

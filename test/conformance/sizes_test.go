@@ -191,7 +191,7 @@ func TestSizesAndFlags(t *testing.T) {
 
 // durations are tried in order until a run has done enough to be judged, since the speed of the
 // machine is unknown.
-var durations = []string{"--duration=300ms", "--duration=2s", "--duration=10s"}
+var durations = []string{"--duration=300ms", "--duration=2s", "--duration=10s", "--duration=1m"}
 
 // run runs the job, with the report as JSON or as text.
 func (j job) run(t *testing.T, s *teststore.Store, asJSON bool) {
