@@ -13,7 +13,6 @@ import (
 	"warp/cli/runlog"
 	"warp/cli/webpage"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
 )
@@ -106,7 +105,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *an
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
-func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *analysisFlags, defaults diff.Defaults) error {
+func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *analysisFlags, defaults compare.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
 			if !inv.Readable { // where the comparison is, which has them
@@ -114,8 +113,8 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *an
 			}
 		}
 	}
-	c := diff.Reports(before.Report, after.Report, defaults)
-	if why := diff.Incomparable(c.Parameters); why != "" {
+	c := compare.Reports(before.Report, after.Report, defaults)
+	if why := compare.Incomparable(c.Parameters); why != "" {
 		inv.Warnf("%s", why)
 	}
 	err := inv.Result(func(w io.Writer) error {

@@ -3,7 +3,7 @@ package cli
 import (
 	"warp/cli/command"
 	"warp/cli/redact"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 )
 
 // parameters lists the flags of the command with their effective values, as
@@ -32,7 +32,7 @@ func parameters(inv *command.Invocation) map[string]string {
 }
 
 // flagDefaults returns the defaults of the flags of benchmarks.
-func flagDefaults() diff.Defaults {
+func flagDefaults() compare.Defaults {
 	known := map[string]map[string]string{}
 	return func(benchmark, name string) (string, bool) {
 		if known[benchmark] == nil {

@@ -13,7 +13,6 @@ import (
 	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/report/page"
 )
 
@@ -78,9 +77,9 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFl
 		if len(runs) == 1 {
 			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
 		}
-		var changes *diff.Comparison
+		var changes *compare.Changes
 		if len(runs) == 2 {
-			c := diff.Reports(runs[0].Report, runs[1].Report, flagDefaults())
+			c := compare.Reports(runs[0].Report, runs[1].Report, flagDefaults())
 			changes = &c
 		}
 		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)

@@ -13,7 +13,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/scripttable"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/results"
 )
 
@@ -98,7 +98,7 @@ func TestScriptIsItsLog(t *testing.T) {
 	}
 
 	again := decoded[scripttable.Report](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
-	c := decoded[diff.Comparison](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
+	c := decoded[compare.Changes](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
 	if len(c.Operations) != len(want) || len(c.OnlyBefore)+len(c.OnlyAfter)+len(c.Parameters) > 0 {
 		t.Errorf("%d operations are compared, want %d; %q %q %v", len(c.Operations), len(want), c.OnlyBefore, c.OnlyAfter, c.Parameters)
 	}

@@ -12,7 +12,6 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -33,7 +32,7 @@ func (f *Flags) Flags() []cli.Flag {
 }
 
 // Options returns the options of the comparison. defaults knows the flags of benchmarks.
-func (f *Flags) Options(defaults diff.Defaults) (o compare.Options, err error) {
+func (f *Flags) Options(defaults compare.Defaults) (o compare.Options, err error) {
 	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: defaults}
 	if f.judge != "" {
 		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"warp/internal/testlog"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -253,7 +253,7 @@ func TestCompareWithItself(t *testing.T) {
 	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
 		r := analyze(t, rows, Options{})
 		r.Describe(oplog.Header{Parameters: map[string]string{"concurrent": "8"}}, oplog.Trailer{})
-		c := diff.Reports(r, r, nil)
+		c := compare.Reports(r, r, nil)
 		if len(c.Parameters)+len(c.OnlyBefore)+len(c.OnlyAfter) > 0 || len(c.Operations) != len(r.Operations) {
 			t.Errorf("%+v", c)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"warp/internal/testlog"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -59,7 +59,7 @@ func TestCompareStatements(t *testing.T) {
 	before, after := of(1), of(2)
 	after.Operations = slices.DeleteFunc(after.Operations, func(o results.Operation) bool { return o.Statement == 3 })
 	before.Operations = slices.DeleteFunc(before.Operations, func(o results.Operation) bool { return o.Warmup })
-	c := diff.Reports(before, after, nil)
+	c := compare.Reports(before, after, nil)
 	if fmt.Sprint(c.OnlyBefore, c.OnlyAfter) != "[GET (statement 3)] [GET (statement 2, warm-up)]" || len(c.Operations) != 3 {
 		t.Errorf("%q %q", c.OnlyBefore, c.OnlyAfter)
 	}

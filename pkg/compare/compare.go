@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -32,7 +31,7 @@ type Options struct {
 	Level func(left int) float64
 
 	// Default returns the default value of a parameter.
-	Default diff.Defaults
+	Default Defaults
 
 	planner *stats.Planner // shared by many comparisons
 }
@@ -77,7 +76,7 @@ type Verdicts struct {
 	Sequence   *Sequence           `json:"sequence,omitempty"`   // if all runs of one side were made before the runs of the other
 	Withheld   []string            `json:"withheld"`             // why there is no verdict despite enough runs; may be empty
 	Warnings   []string            `json:"warnings"`             // may be empty
-	Parameters []diff.Parameter    `json:"parameters"`           // in which the sides differ
+	Parameters []Parameter         `json:"parameters"`           // in which the sides differ
 	Missing    []string            `json:"missing"`              // operations missing from some runs
 	Subjects   []Subject           `json:"subjects"`             // the total or the only operation first
 	Looks      []Look              `json:"looks,omitempty"`      // of a sequential comparison
@@ -163,7 +162,7 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	}
 	v := &Verdicts{
 		Version: 1, Kind: "verdicts", Before: side(before), After: side(after), Paired: o.Paired, MinEffect: 100 * o.MinEffect,
-		Withheld: []string{}, Warnings: []string{}, Parameters: []diff.Parameter{}, Missing: []string{}, Subjects: []Subject{},
+		Withheld: []string{}, Warnings: []string{}, Parameters: []Parameter{}, Missing: []string{}, Subjects: []Subject{},
 	}
 	if err := c.check(v); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 )
@@ -207,7 +206,7 @@ func TestParametersOfOneSide(t *testing.T) {
 	o := options()
 	o.Default = func(_, name string) (string, bool) { return "auto", name == "new" || name == "engine" }
 	v := judge(t, before, after, o)
-	want := []diff.Parameter{{Name: "concurrent", Before: "8", After: "9"}, {Name: "engine", After: "lean"}}
+	want := []Parameter{{Name: "concurrent", Before: "8", After: "9"}, {Name: "engine", After: "lean"}}
 	if !slices.Equal(v.Parameters, want) {
 		t.Errorf("got %v, want %v", v.Parameters, want)
 	}

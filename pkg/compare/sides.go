@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -63,7 +62,7 @@ type mixture map[string]map[string]int
 
 func (m mixture) add(runs []Run) {
 	for _, r := range runs {
-		for name, value := range diff.Settings(r.Report) {
+		for name, value := range Settings(r.Report) {
 			if m[name] == nil {
 				m[name] = map[string]int{}
 			}
@@ -89,7 +88,7 @@ func changing(name string) bool {
 
 // mixed reports parameters that differ among the runs of one side although they
 // should not.
-func (m mixture) mixed(side string, byDefault diff.Defaults) (all []string) {
+func (m mixture) mixed(side string, byDefault Defaults) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if changing(name) || len(m[name]) < 2 {
 			continue
@@ -99,7 +98,7 @@ func (m mixture) mixed(side string, byDefault diff.Defaults) (all []string) {
 			continue
 		}
 		for i := range values {
-			values[i] = diff.OrNone(values[i])
+			values[i] = OrNone(values[i])
 		}
 		all = append(all, fmt.Sprintf("the runs %s are not all the same: %s is %s", side, name, strings.Join(values, " and ")))
 	}
@@ -118,7 +117,7 @@ func (m mixture) only(name string) string {
 
 // between lists the parameters that differ between the sides. A parameter that
 // only one side knows does not count if it has its default.
-func (c *comparison) between(before, after mixture) (all []diff.Parameter) {
+func (c *comparison) between(before, after mixture) (all []Parameter) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -130,14 +129,14 @@ func (c *comparison) between(before, after mixture) (all []diff.Parameter) {
 		if b == a || one && c.Default.Is(after.only("(benchmark)"), name, b+a) {
 			continue
 		}
-		all = append(all, diff.Parameter{Name: name, Before: b, After: a})
+		all = append(all, Parameter{Name: name, Before: b, After: a})
 	}
 	return all
 }
 
 // incomparable says why the numbers of the two sides have nothing in common.
-func (c *comparison) incomparable(differ []diff.Parameter) string {
-	if why := diff.Incomparable(differ); why != "" {
+func (c *comparison) incomparable(differ []Parameter) string {
+	if why := Incomparable(differ); why != "" {
 		return why
 	}
 	return differentSizes(c.before, c.after)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog/lines"
 	"warp/pkg/report"
@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	before, after := readAggregated(t, sample, "GET"), readAggregated(t, sample, "GET")
 	after.Operations[0].AveragedDuration = nil
 	after.Operations[0].Duration = &results.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
-	c := diff.Reports(before, after, nil).Operations[0]
+	c := compare.Reports(before, after, nil).Operations[0]
 	if c.Duration != nil || c.Averaged == nil || math.Abs(c.Averaged.Mean.Diff+1.8) > 1e-9 || c.Averaged.P50.Before != 2 {
 		t.Errorf("percentiles of requests compared with averaged ones: %+v, %+v", c.Duration, c.Averaged)
 	}
@@ -132,7 +132,7 @@ func FuzzRead(f *testing.F) {
 		if err := report.Text(io.Discard, r, report.TextOptions{Verbose: true}); err != nil {
 			t.Error(err)
 		}
-		if _, err := json.Marshal(diff.Reports(r, r, nil)); err != nil {
+		if _, err := json.Marshal(compare.Reports(r, r, nil)); err != nil {
 			t.Error(err)
 		}
 	})

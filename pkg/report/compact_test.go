@@ -11,7 +11,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/results"
 )
 
@@ -65,7 +65,7 @@ func TestCompactComparisonGolden(t *testing.T) {
 	for i := range reports {
 		reports[i] = described(t, testlog.Loads()["mixed"], uint64(1+i), aggregate.Options{SegmentDur: time.Second})
 	}
-	c := diff.Reports(reports[0], reports[1], nil)
+	c := compare.Reports(reports[0], reports[1], nil)
 	for _, width := range []int{60, 80, 120, 200} {
 		var b bytes.Buffer
 		if err := CompactComparison(&b, c, CompactOptions{Width: width}); err != nil {

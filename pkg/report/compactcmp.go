@@ -9,12 +9,12 @@ import (
 
 	"warp/internal/columns"
 	"warp/internal/human"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 )
 
 // CompactComparison renders the comparison of two runs for a terminal, with one line of changes for
 // each operation.
-func CompactComparison(w io.Writer, c diff.Comparison, o CompactOptions) error {
+func CompactComparison(w io.Writer, c compare.Changes, o CompactOptions) error {
 	if o.Width <= 0 {
 		o.Width = 80
 	}
@@ -30,7 +30,7 @@ func CompactComparison(w io.Writer, c diff.Comparison, o CompactOptions) error {
 		}
 	}
 	for _, x := range c.Parameters {
-		p.paragraph("", "parameter "+x.Name+": "+human.OneLine(diff.OrNone(x.Before))+" -> "+human.OneLine(diff.OrNone(x.After)))
+		p.paragraph("", "parameter "+x.Name+": "+human.OneLine(compare.OrNone(x.Before))+" -> "+human.OneLine(compare.OrNone(x.After)))
 	}
 	for _, side := range []struct {
 		name string
@@ -55,22 +55,22 @@ func CompactComparison(w io.Writer, c diff.Comparison, o CompactOptions) error {
 
 // changeColumns are the errors and the throughput of both sides, and the changes of the other
 // figures.
-func changeColumns(ops []diff.OpChange) []columns.Column {
+func changeColumns(ops []compare.OpChange) []columns.Column {
 	fastest := 0.0
 	for i := range ops {
 		fastest = max(fastest, ops[i].BytesPerS.Before, ops[i].BytesPerS.After)
 	}
 	unit := human.SegmentUnit(fastest)
-	times := func(of func(*diff.StatsChange) diff.Change) func(*diff.OpChange) string {
-		return func(c *diff.OpChange) string {
+	times := func(of func(*compare.StatsChange) compare.Change) func(*compare.OpChange) string {
+		return func(c *compare.OpChange) string {
 			if c.Duration == nil {
 				return "-"
 			}
 			return percent(of(c.Duration), 1)
 		}
 	}
-	both := func(of func(*diff.StatsChange) diff.Change) func(*diff.OpChange) string {
-		return func(c *diff.OpChange) string {
+	both := func(of func(*compare.StatsChange) compare.Change) func(*compare.OpChange) string {
+		return func(c *compare.OpChange) string {
 			if c.Duration == nil {
 				return "-"
 			}
@@ -78,44 +78,44 @@ func changeColumns(ops []diff.OpChange) []columns.Column {
 			return human.Millis(x.Before) + " -> " + human.Millis(x.After)
 		}
 	}
-	p50 := func(s *diff.StatsChange) diff.Change { return s.P50 }
-	p99 := func(s *diff.StatsChange) diff.Change { return s.P99 }
+	p50 := func(s *compare.StatsChange) compare.Change { return s.P50 }
+	p99 := func(s *compare.StatsChange) compare.Change { return s.P99 }
 	var all []columns.Column
 	for _, c := range []struct {
 		title string
 		drop  int
-		cell  func(*diff.OpChange) string
+		cell  func(*compare.OpChange) string
 	}{
-		{"", 0, func(c *diff.OpChange) string { return SubjectLabel(c.Op, c.Statement, c.Warmup, "") }},
-		{"errors", 0, func(c *diff.OpChange) string {
+		{"", 0, func(c *compare.OpChange) string { return SubjectLabel(c.Op, c.Statement, c.Warmup, "") }},
+		{"errors", 0, func(c *compare.OpChange) string {
 			if c.Errors.Before == 0 && c.Errors.After == 0 {
 				return "0"
 			}
 			return human.Grouped(uint64(c.Errors.Before)) + " -> " + human.Grouped(uint64(c.Errors.After))
 		}},
-		{unit.Name(), 3, func(c *diff.OpChange) string {
+		{unit.Name(), 3, func(c *compare.OpChange) string {
 			if !c.HasBytes {
 				return "-"
 			}
 			return unit.Digits(c.BytesPerS.Before) + " -> " + unit.Digits(c.BytesPerS.After)
 		}},
-		{"obj/s", 5, func(c *diff.OpChange) string {
+		{"obj/s", 5, func(c *compare.OpChange) string {
 			return human.PerSecond(c.ObjectsPerS.Before) + " -> " + human.PerSecond(c.ObjectsPerS.After)
 		}},
-		{"throughput", 0, func(c *diff.OpChange) string {
+		{"throughput", 0, func(c *compare.OpChange) string {
 			if c.HasBytes {
 				return percent(c.BytesPerS, 1)
 			}
 			return percent(c.ObjectsPerS, 1)
 		}},
 		{"p50", 2, times(p50)},
-		{"p90", 4, times(func(s *diff.StatsChange) diff.Change { return s.P90 })},
+		{"p90", 4, times(func(s *compare.StatsChange) compare.Change { return s.P90 })},
 		{"p99", 0, times(p99)},
-		{"p99.9", 4, times(func(s *diff.StatsChange) diff.Change { return s.P999 })},
-		{"max", 1, times(func(s *diff.StatsChange) diff.Change { return s.Max })},
+		{"p99.9", 4, times(func(s *compare.StatsChange) compare.Change { return s.P999 })},
+		{"max", 1, times(func(s *compare.StatsChange) compare.Change { return s.Max })},
 		{"p50", 6, both(p50)},
 		{"p99", 6, both(p99)},
-		{"requests", 7, func(c *diff.OpChange) string {
+		{"requests", 7, func(c *compare.OpChange) string {
 			return fmt.Sprintf("%s -> %s", human.Grouped(uint64(c.Requests.Before)), human.Grouped(uint64(c.Requests.After)))
 		}},
 	} {

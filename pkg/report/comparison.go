@@ -11,23 +11,23 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 )
 
 const comparisonSeparator = "-------------------"
 
 // ComparisonJSON renders the comparison as one JSON document.
-func ComparisonJSON(w io.Writer, c diff.Comparison) error {
+func ComparisonJSON(w io.Writer, c compare.Changes) error {
 	return writeJSON(w, c)
 }
 
 // ComparisonText renders the comparison for people.
-func ComparisonText(w io.Writer, c diff.Comparison, o TextOptions) error {
+func ComparisonText(w io.Writer, c compare.Changes, o TextOptions) error {
 	p := &printer{o: o}
 	if len(c.Parameters) > 0 {
 		p.line("Parameters that differ:")
 		for _, x := range c.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, diff.OrNone(x.Before), diff.OrNone(x.After))
+			p.line(" * %s: %s -> %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After))
 		}
 	}
 	for i := range c.Operations {
@@ -54,7 +54,7 @@ func (p *printer) warnings(side string, list []string) {
 	}
 }
 
-func (p *printer) change(c *diff.OpChange) {
+func (p *printer) change(c *compare.OpChange) {
 	p.line("%s", comparisonSeparator)
 	p.statement(statementOf(c.Statement, c.Warmup), c.StatementText)
 	p.line("Operation: %s", p.bold(c.Op))
@@ -62,13 +62,13 @@ func (p *printer) change(c *diff.OpChange) {
 	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })
 	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.rate("Average", &diff.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
+	p.rate("Average", &compare.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
 	if s := c.Duration; s != nil {
 		p.line("* Requests: %s", latencyChanges(s))
 		p.values(s)
 	}
 	if s := c.Averaged; s != nil {
-		known := func(mark string, c *diff.Change) string {
+		known := func(mark string, c *compare.Change) string {
 			if c == nil {
 				return "unknown"
 			}
@@ -92,37 +92,37 @@ func (p *printer) change(c *diff.OpChange) {
 	p.errorChanges(c)
 }
 
-func latencyChanges(s *diff.StatsChange) string {
+func latencyChanges(s *compare.StatsChange) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
 		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
 }
 
 // values adds the absolute values to the changes.
-func (p *printer) values(s *diff.StatsChange) {
+func (p *printer) values(s *compare.StatsChange) {
 	if !p.o.Verbose {
 		return
 	}
 	for _, side := range []struct {
 		name string
-		of   func(diff.Change) float64
+		of   func(compare.Change) float64
 	}{
-		{"before", func(c diff.Change) float64 { return c.Before }},
-		{"after", func(c diff.Change) float64 { return c.After }},
+		{"before", func(c compare.Change) float64 { return c.Before }},
+		{"after", func(c compare.Change) float64 { return c.After }},
 	} {
-		ms := func(c diff.Change) string { return human.Millis(side.of(c)) }
+		ms := func(c compare.Change) string { return human.Millis(side.of(c)) }
 		p.line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
 			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
 	}
 }
 
 // differs shows a change only if the rendered values differ.
-func (p *printer) differs(name string, c diff.Change, format func(float64) string) {
+func (p *printer) differs(name string, c compare.Change, format func(float64) string) {
 	if b, a := format(c.Before), format(c.After); b != a {
 		p.line("%s: %s -> %s", name, b, a)
 	}
 }
 
-func (p *printer) rate(name string, c *diff.RateChange, hasBytes bool) {
+func (p *printer) rate(name string, c *compare.RateChange, hasBytes bool) {
 	if c == nil {
 		return
 	}
@@ -142,14 +142,14 @@ func rateDiff(d float64) string {
 }
 
 // percent is "new" if the value before was 0.
-func percent(c diff.Change, decimals int) string {
+func percent(c compare.Change, decimals int) string {
 	if c.Percent == nil {
 		return "new"
 	}
 	return fmt.Sprintf("%+.*f%%", decimals, *c.Percent)
 }
 
-func msChange(c diff.Change) string {
+func msChange(c compare.Change) string {
 	sign := "+"
 	if c.Diff < 0 {
 		sign = "" // it has one
@@ -157,7 +157,7 @@ func msChange(c diff.Change) string {
 	return fmt.Sprintf("%s%s (%s)", sign, human.Millis(c.Diff), percent(c, 0))
 }
 
-func (p *printer) errorChanges(c *diff.OpChange) {
+func (p *printer) errorChanges(c *compare.OpChange) {
 	if c.Errors.Before == 0 && c.Errors.After == 0 {
 		return
 	}

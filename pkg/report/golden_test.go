@@ -13,7 +13,7 @@ import (
 	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/hostload"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
@@ -84,7 +84,7 @@ func TestGoldenDescribed(t *testing.T) {
 	after := described(t, l, 2, o)
 	after.Parameters["concurrent"] = "16"
 	after.Engine = ""
-	c := diff.Reports(r, after, nil)
+	c := compare.Reports(r, after, nil)
 	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, TextOptions{}) })
 	golden(t, "compare.json", func(w io.Writer) error { return ComparisonJSON(w, c) })
 }
@@ -94,9 +94,9 @@ func TestCompareDifferentOperations(t *testing.T) {
 	get := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
 	del := analyze(t, testlog.Loads()["delete"].Rows(1), aggregate.Options{})
 	failing := analyze(t, testlog.Loads()["failing"].Rows(1), aggregate.Options{})
-	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, diff.Reports(get, del, nil), TextOptions{}) })
-	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, diff.Reports(failing, get, nil), TextOptions{}) })
-	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, diff.Reports(get, failing, nil), TextOptions{}) })
+	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, del, nil), TextOptions{}) })
+	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(failing, get, nil), TextOptions{}) })
+	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, failing, nil), TextOptions{}) })
 }
 
 func TestGoldenAggregated(t *testing.T) {
@@ -126,7 +126,7 @@ func TestStatementGolden(t *testing.T) {
 	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, TextOptions{}) })
 	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, before) })
 	golden(t, "compare-script.txt", func(w io.Writer) error {
-		return ComparisonText(w, diff.Reports(before, after, nil), TextOptions{})
+		return ComparisonText(w, compare.Reports(before, after, nil), TextOptions{})
 	})
 }
 
@@ -136,7 +136,7 @@ func TestCompareWithItself(t *testing.T) {
 	for name, l := range testlog.Loads() {
 		r := analyze(t, l.Rows(1), aggregate.Options{})
 		var text bytes.Buffer
-		if err := ComparisonText(&text, diff.Reports(r, r, nil), TextOptions{}); err != nil {
+		if err := ComparisonText(&text, compare.Reports(r, r, nil), TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(text.String()) {

@@ -13,7 +13,6 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -49,14 +48,14 @@ func sections() map[string]reflect.Type {
 		"Stability":              reflect.TypeFor[results.Stability](),
 		"Outlier":                reflect.TypeFor[results.Outlier](),
 		"Assertion":              reflect.TypeFor[results.Assertion](),
-		"Comparison":             reflect.TypeFor[diff.Comparison](),
-		"Side":                   reflect.TypeFor[diff.Compared](),
-		"Parameter":              reflect.TypeFor[diff.Parameter](),
-		"Changed operation":      reflect.TypeFor[diff.OpChange](),
-		"Change":                 reflect.TypeFor[diff.Change](),
-		"Changed durations":      reflect.TypeFor[diff.StatsChange](),
-		"Changed rate":           reflect.TypeFor[diff.RateChange](),
-		"Changed metric":         reflect.TypeFor[diff.MetricChange](),
+		"Comparison":             reflect.TypeFor[compare.Changes](),
+		"Side":                   reflect.TypeFor[compare.Compared](),
+		"Parameter":              reflect.TypeFor[compare.Parameter](),
+		"Changed operation":      reflect.TypeFor[compare.OpChange](),
+		"Change":                 reflect.TypeFor[compare.Change](),
+		"Changed durations":      reflect.TypeFor[compare.StatsChange](),
+		"Changed rate":           reflect.TypeFor[compare.RateChange](),
+		"Changed metric":         reflect.TypeFor[compare.MetricChange](),
 		"Verdicts":               reflect.TypeFor[compare.Verdicts](),
 		"Set of runs":            reflect.TypeFor[compare.Side](),
 		"Subject":                reflect.TypeFor[compare.Subject](),
@@ -67,7 +66,7 @@ func sections() map[string]reflect.Type {
 		"Trend":                  reflect.TypeFor[compare.Trend](),
 
 		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
-		"Changed averaged durations": reflect.TypeFor[diff.AveragedChange](),
+		"Changed averaged durations": reflect.TypeFor[compare.AveragedChange](),
 	}
 }
 
@@ -257,7 +256,7 @@ func sets(t *testing.T, dir, text string) {
 
 var (
 	reportType     = reflect.TypeFor[results.Report]()
-	comparisonType = reflect.TypeFor[diff.Comparison]()
+	comparisonType = reflect.TypeFor[compare.Changes]()
 	verdictsType   = reflect.TypeFor[compare.Verdicts]()
 )
 

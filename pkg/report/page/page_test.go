@@ -18,7 +18,6 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -212,7 +211,7 @@ func TestHostileNames(t *testing.T) {
 	b.Reset()
 	change := 3.0
 	v := &compare.Verdicts{Version: 1, Before: compare.Side{Name: hostile, Command: hostile, Warnings: []string{hostile}, Runs: 1}, After: compare.Side{Name: hostile, Runs: 1},
-		Withheld: []string{hostile}, Warnings: []string{hostile}, Missing: []string{hostile}, Order: hostile, Parameters: []diff.Parameter{{Name: hostile, Before: hostile}},
+		Withheld: []string{hostile}, Warnings: []string{hostile}, Missing: []string{hostile}, Order: hostile, Parameters: []compare.Parameter{{Name: hostile, Before: hostile}},
 		Subjects: []compare.Subject{{Op: hostile, Host: hostile, Rows: []compare.Row{{Metric: hostile, Change: &change, Judged: true, Before: compare.Sample{Values: []float64{1}}, After: compare.Sample{Values: []float64{2}}}}}}}
 	if err := Verdicts(v).Write(&b); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
@@ -25,7 +24,7 @@ type runsData struct {
 	Version    int              `json:"version"`
 	Kind       string           `json:"kind"`
 	Runs       []runData        `json:"runs"`
-	Comparison *diff.Comparison `json:"comparison,omitempty"`
+	Comparison *compare.Changes `json:"comparison,omitempty"`
 }
 
 type runData struct {
@@ -42,7 +41,7 @@ type side struct {
 
 // Runs compares several runs in common charts. changes contains the changes from the first to the
 // second if there are two.
-func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
+func Runs(runs []compare.Run, changes *compare.Changes, o Options) *Page {
 	p := &Page{loc: cmp.Or(o.Location, time.UTC)}
 	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
 	var sides []side
@@ -187,7 +186,7 @@ func changeOf(before, after float64) string {
 }
 
 // changes returns the table of all metrics of two runs.
-func (p *Page) changes(c *diff.Comparison) {
+func (p *Page) changes(c *compare.Changes) {
 	t := &table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
 	for i := range c.Operations {
 		op := &c.Operations[i]
@@ -367,7 +366,7 @@ func (p *Page) differences(sides []side) {
 	var settings []map[string]string
 	names := map[string]bool{}
 	for i := range sides {
-		set := diff.Settings(sides[i].report)
+		set := compare.Settings(sides[i].report)
 		settings = append(settings, set)
 		for name := range set {
 			names[name] = true
@@ -387,7 +386,7 @@ func (p *Page) differences(sides []side) {
 		differs := false
 		for i := range settings {
 			differs = differs || settings[i][name] != settings[0][name]
-			row = append(row, human.Visible(diff.OrNone(settings[i][name])))
+			row = append(row, human.Visible(compare.OrNone(settings[i][name])))
 		}
 		if differs {
 			t.Rows = append(t.Rows, row)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -37,7 +36,7 @@ func verdictsOfAllKinds() *compare.Verdicts {
 	return &compare.Verdicts{
 		Version: 1, Kind: "verdicts", MinEffect: 2, Needed: 5, Verdict: compare.Undecided,
 		Before: compare.Side{Name: "before-*.csv.zst", Runs: 6, Warnings: []string{"one", "two", "three", "four", "five", "six"}},
-		After:  compare.Side{Name: "after", Runs: 6}, Parameters: []diff.Parameter{{Name: "host", Before: "old:9000", After: "new:9000"}},
+		After:  compare.Side{Name: "after", Runs: 6}, Parameters: []compare.Parameter{{Name: "host", Before: "old:9000", After: "new:9000"}},
 		Missing: []string{"STAT"},
 		Subjects: []compare.Subject{
 			{Rows: []compare.Row{

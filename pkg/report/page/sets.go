@@ -9,7 +9,6 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
 )
@@ -191,7 +190,7 @@ func (p *Page) verdictDetails(v *compare.Verdicts) {
 	}
 	t := &table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
 	for _, x := range v.Parameters {
-		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(diff.OrNone(x.Before)), human.Visible(diff.OrNone(x.After))})
+		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(compare.OrNone(x.Before)), human.Visible(compare.OrNone(x.After))})
 	}
 	if len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})

@@ -1,9 +1,9 @@
-package diff_test
+package compare_test
 
 import (
 	"fmt"
 
-	"warp/pkg/diff"
+	"warp/pkg/compare"
 	"warp/pkg/results"
 )
 
@@ -16,7 +16,7 @@ func ExampleReports() {
 			Operations: []results.Operation{{Op: "GET", ObjectsPerS: objectsPerS}},
 		}
 	}
-	c := diff.Reports(run("8", 400), run("16", 500), nil)
+	c := compare.Reports(run("8", 400), run("16", 500), nil)
 	for _, p := range c.Parameters {
 		fmt.Printf("%s: %s -> %s\n", p.Name, p.Before, p.After)
 	}

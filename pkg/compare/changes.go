@@ -1,4 +1,4 @@
-package diff
+package compare
 
 import (
 	"maps"
@@ -8,10 +8,10 @@ import (
 	"warp/pkg/results"
 )
 
-// A Comparison is what changed from one report to another. Units are as in
+// Changes are what changed from one report to another. Units are as in
 // Report. Operations are matched by name, and in a script by the number of the
 // statement too.
-type Comparison struct {
+type Changes struct {
 	Version    int         `json:"version"`     // 1
 	Before     Compared    `json:"before"`      // what is compared
 	After      Compared    `json:"after"`       // with what
@@ -108,8 +108,8 @@ type AveragedChange struct {
 
 // Reports compares the reports before and after. Parameters of one that the
 // other does not know are left out where they have their default.
-func Reports(before, after *results.Report, defaults Defaults) Comparison {
-	c := Comparison{
+func Reports(before, after *results.Report, defaults Defaults) Changes {
+	c := Changes{
 		Version: 1, Before: compared(before), After: compared(after),
 		Parameters: differing(before, after, defaults),
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},

@@ -13,7 +13,6 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
-	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -25,7 +24,7 @@ const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
 // changes is the table of the changes between two single runs.
-func (p *printer) changes(ops []diff.OpChange) {
+func (p *printer) changes(ops []compare.OpChange) {
 	if len(ops) == 0 {
 		return
 	}
@@ -118,7 +117,7 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 	if len(v.Parameters) > 0 {
 		p.line("Parameters that differ:")
 		for _, x := range v.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, diff.OrNone(x.Before), diff.OrNone(x.After))
+			p.line(" * %s: %s -> %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After))
 		}
 	}
 	for i := range v.Subjects {
