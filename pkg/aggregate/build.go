@@ -299,7 +299,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		WindowStart: utc(v.start), WindowEnd: utc(v.end), WindowS: v.seconds(), WindowBasis: v.basis,
 		Concurrency: g.threads(), Clients: len(g.clients()),
 		WarmUp: o.WarmUp.report(), Late: o.Late.report(), InFlight: o.InFlight.report(),
-		Objects: float64(total.Objects) / objectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
+		Objects: float64(total.Objects) / stats.ObjectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
 		ObjectBytes:  results.SizeRange{Min: o.Sizes.MinBytes, Max: o.Sizes.MaxBytes, Mean: exact.Ratio(o.Sizes.Bytes.Float(), float64(o.Sizes.N))},
 		ObjectsPerOp: results.SizeRange{Min: o.Sizes.MinObjects, Max: o.Sizes.MaxObjects, Mean: exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
 		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
@@ -493,7 +493,7 @@ func (v *view) clientParts(op *results.Operation) []results.Part {
 func (t *counters) reportPart(name string, v *view) results.Part {
 	p := results.Part{
 		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
-		Objects: float64(t.Objects) / objectUnit, Bytes: t.Bytes,
+		Objects: float64(t.Objects) / stats.ObjectUnit, Bytes: t.Bytes,
 		Duration: results.StatsOf(&t.Latency), TTFB: results.StatsOf(&t.TTFB),
 	}
 	p.ObjectsPerS, p.BytesPerS = exact.Ratio(p.Objects, v.seconds()), exact.Ratio(float64(p.Bytes), v.seconds())
@@ -508,7 +508,7 @@ func segments(pieces []stats.Piece, timed bool) []results.Segment {
 		g := &pieces[i]
 		s := results.Segment{
 			Start: utc(g.From), DurationS: float64(exact.Distance(g.From, g.To)) / 1e9,
-			Bytes: g.Bytes, Objects: float64(g.Objects) / objectUnit, FullOps: g.Full, PartialOps: g.Partial,
+			Bytes: g.Bytes, Objects: float64(g.Objects) / stats.ObjectUnit, FullOps: g.Full, PartialOps: g.Partial,
 			OpsStarted: g.Started, OpsEnded: g.Ended, Errors: g.Errors,
 		}
 		s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)

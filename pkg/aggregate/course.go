@@ -32,23 +32,23 @@ func (p *windowStats) newSlices() []stats.Series {
 func (p *windowStats) empty() *windowStats { return newWindowStats(p.From, p.To, p.Asked, p.Cuts) }
 
 // slice counts a successful request in the slices.
-func (p *windowStats) slice(r *oplog.Record, start, end int64, started bool, bytes, objects uint64) {
+func (p *windowStats) slice(r *oplog.Record, a *stats.Amount, started bool) {
 	for i := range p.Slices {
 		t := &p.Slices[i]
-		if t.Overlaps(start, end) {
-			t.Add(start, end, bytes, objects)
+		if t.Overlaps(a.Start, a.End) {
+			t.Add(a)
 		}
 		if !started {
 			continue
 		}
-		if times := t.Observe(belongs(r, start)); times != nil {
+		if times := t.Observe(r.Counted()); times != nil {
 			times.Requests++
 			times.Latency.Add(r.Duration)
 			if first, seen := r.TTFB(); seen {
 				times.TTFB.Add(first)
 			}
 			if r.Due != 0 {
-				times.Response.Add(response(r, end))
+				times.Response.Add(response(r, a.End))
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]results
 	for i := range pieces {
 		p, s := &pieces[i], &all[i]
 		s.Start, s.Seconds = utc(p.From), float64(exact.Distance(p.From, p.To))/1e9
-		s.Bytes, s.Objects, s.Errors = float64(p.Bytes), float64(p.Objects)/objectUnit, p.Errors
+		s.Bytes, s.Objects, s.Errors = float64(p.Bytes), float64(p.Objects)/stats.ObjectUnit, p.Errors
 		if p.Times != nil {
 			s.Times, s.Inside = *p.Times, p.Times.Requests
 		}

@@ -33,10 +33,10 @@ func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
 }
 
 // countMarks counts a request for the figures of the marks.
-func (s *Summary) countMarks(g *group, op *opSummary, r *oplog.Record, start int64) {
+func (s *Summary) countMarks(g *group, op *opSummary, r *oplog.Record) {
 	if g.Kind == preparation || g.Kind == derived || s.options.Op != "" && !strings.EqualFold(op.ID.Name, s.options.Op) {
 		return
 	}
 	s.markCounts.SetWindow(s.windows.Common, s.options.Skip, s.marks)
-	s.markCounts.Add(r, belongs(r, start))
+	s.markCounts.Add(r)
 }

@@ -158,14 +158,10 @@ func newWindowStats(from, to int64, asked time.Duration, cuts []time.Duration) *
 
 func (p *windowStats) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
 
-// objectUnit is the fixed-point unit in which shares of objects are counted.
-// 2^20 leaves room for 17 billion objects times a thousand.
-const objectUnit = 1 << 20
-
 // counters counts the requests of a host or a client.
 type counters struct {
 	Requests, Errors uint64          // started in the window
-	Bytes, Objects   uint64          // by share of time; objects in objectUnit
+	Bytes, Objects   uint64          // by share of time; objects in stats.ObjectUnit
 	Latency, TTFB    stats.Histogram // of successful requests that started in the window
 }
 
@@ -316,14 +312,14 @@ func (s *Summary) Add(r *oplog.Record) {
 	c.use(r.Thread)
 	op := g.op(idOf(r), &s.options)
 	op.seen(start, end)
-	op.started(r, start)
+	op.started(r)
 	host := op.totals(r.Endpoint, s.options.Host)
 	if host.unwanted {
 		return
 	}
 	host.add(r)
 	s.count(g, op, c, r, start, end)
-	s.countMarks(g, op, r, start)
+	s.countMarks(g, op, r)
 }
 
 // group returns the group of a request.
@@ -474,7 +470,8 @@ func (h *hostTotals) add(r *oplog.Record) {
 // count counts a request in the window, as warm-up, as late, or in flight.
 func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record, start, end int64) {
 	if r.Err == "" {
-		op.Sizes.add(amounts(r))
+		a := stats.NewAmount(start, end, r.Bytes, int64(r.Objects))
+		op.Sizes.add(a.Bytes, a.Objects/stats.ObjectUnit)
 		if s.options.Verbose && r.Key != "" {
 			op.visit(r)
 		}
@@ -489,21 +486,22 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 		}
 		return
 	}
-	switch when := belongs(r, start); {
-	case in == nil || when < in.From:
+	if in == nil {
 		op.WarmUp.add(r)
-		if in != nil && start < in.From && end > in.From {
-			op.InFlight.add(r.Duration)
-		}
-	case when > in.To:
-		op.Late.add(r)
-	default:
-		in.add(c, r, start, end, true, s.options.Verbose)
 		return
 	}
-	if in != nil {
-		in.add(c, r, start, end, false, false)
+	place := r.Place(in.From, in.To)
+	switch place {
+	case oplog.BeforeWindow:
+		op.WarmUp.add(r)
+		if start < in.From && end > in.From {
+			op.InFlight.add(r.Duration)
+		}
+	case oplog.AfterWindow:
+		op.Late.add(r)
 	}
+	inside := place == oplog.InWindow
+	in.add(c, r, start, end, inside, inside && s.options.Verbose)
 }
 
 func (o *outside) add(r *oplog.Record) {
@@ -514,15 +512,6 @@ func (o *outside) add(r *oplog.Record) {
 	}
 }
 
-// belongs returns the time that decides whether a request belongs to the
-// window: its due time in an open loop, and otherwise its start.
-func belongs(r *oplog.Record, start int64) int64 {
-	if r.Due != 0 {
-		return r.Due
-	}
-	return start
-}
-
 // response returns the time from the due time of the request to its end.
 func response(r *oplog.Record, end int64) time.Duration {
 	return time.Duration(exact.Distance(r.Due, end))
@@ -530,11 +519,8 @@ func response(r *oplog.Record, end int64) time.Duration {
 
 // started counts a successful request in the window. Once there are enough, it
 // drops the counts kept in case there were not.
-func (o *opSummary) started(r *oplog.Record, start int64) {
-	if r.Err != "" || o.In == nil {
-		return
-	}
-	if when := belongs(r, start); when < o.In.From || when > o.In.To {
+func (o *opSummary) started(r *oplog.Record) {
+	if r.Err != "" || o.In == nil || r.Place(o.In.From, o.In.To) != oplog.InWindow {
 		return
 	}
 	if o.Inside++; o.Inside == fewRequests {
@@ -551,11 +537,6 @@ func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration)
 		return p
 	}
 	return o.Whole.put(run, newWindowStats(math.MinInt64, math.MaxInt64, asked, cuts))
-}
-
-// amounts returns the data that a request moved.
-func amounts(r *oplog.Record) (bytes, objects uint64) {
-	return uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), 1<<40))
 }
 
 // add counts a request. Its bytes and objects count by their share of time in
@@ -580,7 +561,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 			h.Series.Fail(start)
 			p.failed().FailAs(start, r.Code())
 			for i := range p.Slices {
-				p.Slices[i].Fail(belongs(r, start))
+				p.Slices[i].Fail(r.Counted())
 			}
 			if r.Code() == codeDrainTimeout {
 				p.Unanswered.add(r.Duration)
@@ -588,15 +569,14 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 		}
 		return
 	}
-	bytes, objects := amounts(r)
-	objects *= objectUnit
+	a := stats.NewAmount(start, end, r.Bytes, int64(r.Objects))
 	if h.Series.Overlaps(start, end) {
-		h.Series.Add(start, end, bytes, objects)
-		t.Bytes = exact.AddUint(t.Bytes, p.shareInside(start, end, bytes))
-		t.Objects = exact.AddUint(t.Objects, p.shareInside(start, end, objects))
+		h.Series.Add(&a)
+		bytes, objects := a.Between(p.From, p.To)
+		t.Bytes, t.Objects = exact.AddUint(t.Bytes, bytes), exact.AddUint(t.Objects, objects)
 	}
 	if len(p.Slices) > 0 {
-		p.slice(r, start, end, started, bytes, objects)
+		p.slice(r, &a, started)
 	}
 	if !started {
 		return
@@ -609,7 +589,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 		t.TTFB.Add(first)
 	}
 	if verbose {
-		p.class(classOf(bytes)).add(r, bytes)
+		p.class(classOf(a.Bytes)).add(r, a.Bytes)
 	}
 }
 
@@ -626,17 +606,6 @@ func (h *hostSummary) succeed(r *oplog.Record, end int64) {
 		h.Response.Add(response(r, end))
 		h.Lag.Add(r.Lag())
 	}
-}
-
-// shareInside returns the part of amount that falls in the window, by share of
-// time.
-func (p *windowStats) shareInside(start, end int64, amount uint64) uint64 {
-	if start >= p.From && end <= p.To {
-		return amount
-	}
-	whole := exact.Distance(start, end)
-	return exact.Share(amount, exact.Distance(start, min(end, p.To)), whole) -
-		exact.Share(amount, exact.Distance(start, max(start, p.From)), whole)
 }
 
 func (p *windowStats) host(endpoint string) *hostSummary {

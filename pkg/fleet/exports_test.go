@@ -48,7 +48,7 @@ func summarizedOf(t *testing.T, path string) map[string]int {
 	inside := map[string]int{}
 	check.OK(t, log.Each(t.Context(), func(batch []oplog.Record) error {
 		for i := range batch {
-			if r := &batch[i]; r.BelongsTo(*w) {
+			if r := &batch[i]; r.Place(w.Begin, w.End) == oplog.InWindow {
 				inside[r.Client+" "+r.Op]++
 			}
 		}

@@ -57,14 +57,35 @@ func instant(ns int64) *time.Time {
 	return &t
 }
 
-// BelongsTo says whether the request belongs to the window, which has begun:
-// whether it started in it, or in an open loop whether it was due in it.
-func (r *Record) BelongsTo(w Window) bool {
-	at := r.Start
+// A Place is where a request belongs, relative to a window.
+type Place int
+
+// The places of requests.
+const (
+	BeforeWindow Place = iota - 1
+	InWindow
+	AfterWindow
+)
+
+// Counted returns the time that decides where the request counts: when it was
+// due in an open loop, and otherwise its start.
+func (r *Record) Counted() int64 {
 	if r.Due != 0 {
-		at = r.Due
+		return r.Due
 	}
-	return at >= w.Begin && (w.End == 0 || at <= w.End)
+	return r.Start
+}
+
+// Place decides whether the request belongs to the window from begin to end,
+// which includes both. An end of 0 is not decided yet.
+func (r *Record) Place(begin, end int64) Place {
+	switch at := r.Counted(); {
+	case at < begin:
+		return BeforeWindow
+	case end != 0 && at > end:
+		return AfterWindow
+	}
+	return InWindow
 }
 
 // MoveBack moves the instants of the window by that many ns.

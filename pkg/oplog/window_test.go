@@ -68,3 +68,26 @@ func TestUnsentWaits(t *testing.T) {
 		t.Errorf("waits are %v", got)
 	}
 }
+
+// TestPlace has requests at the borders of a window, on time and late.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		start, due, end int64
+		want            oplog.Place
+	}{
+		{9, 0, 20, oplog.BeforeWindow},
+		{10, 0, 20, oplog.InWindow},
+		{20, 0, 20, oplog.InWindow},
+		{21, 0, 20, oplog.AfterWindow},
+		{21, 20, 20, oplog.InWindow},
+		{10, 9, 20, oplog.BeforeWindow},
+		{30, 21, 20, oplog.AfterWindow},
+		{30, 21, 0, oplog.InWindow},
+	} {
+		r := oplog.Record{Start: test.start, Due: test.due}
+		if got := r.Place(10, test.end); got != test.want {
+			t.Errorf("start %d, due %d, window from 10 to %d: %d, want %d", test.start, test.due, test.end, got, test.want)
+		}
+	}
+}

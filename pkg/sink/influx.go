@@ -222,7 +222,7 @@ func (i *influx) clean(err error) error {
 func (i *influx) Write(batch []oplog.Record) error {
 	if i.window.Begin != 0 {
 		for k := range batch {
-			if r := &batch[k]; r.BelongsTo(i.window) {
+			if r := &batch[k]; r.Place(i.window.Begin, i.window.End) == oplog.InWindow {
 				i.measured.of(r.Op, r.Endpoint).add(r)
 			}
 		}

@@ -22,7 +22,7 @@ func ExampleHistogram_Merge() {
 // A request that crosses the border of two segments counts in both, by its share of time.
 func ExampleSeries() {
 	s := stats.NewSeries(0, 0, int64(10*time.Second), time.Second)
-	s.Add(int64(500*time.Millisecond), int64(1500*time.Millisecond), 1000, 2)
+	s.Add(&stats.Amount{Start: int64(500 * time.Millisecond), End: int64(1500 * time.Millisecond), Bytes: 1000, Objects: 2})
 	for _, p := range s.Between(0, int64(2*time.Second)) {
 		fmt.Println(time.Duration(p.From), p.Bytes, p.Objects, p.Partial)
 	}

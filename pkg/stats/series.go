@@ -201,22 +201,23 @@ func (t *Series) Overlaps(start, end int64) bool {
 }
 
 // Add counts a successful request that overlaps.
-func (t *Series) Add(start, end int64, bytes, objects uint64) {
-	if t.cur != nil && start >= t.curLo && start < t.curHi && end <= t.curHi {
+func (t *Series) Add(a *Amount) {
+	if t.cur != nil && a.Start >= t.curLo && a.Start < t.curHi && a.End <= t.curHi {
 		g := t.cur
-		g.Bytes = exact.AddUint(g.Bytes, bytes)
-		g.Objects = exact.AddUint(g.Objects, objects)
+		g.Bytes = exact.AddUint(g.Bytes, a.Bytes)
+		g.Objects = exact.AddUint(g.Objects, a.Objects)
 		g.Full++
 		g.Started++
 		g.Ended++
 		return
 	}
-	t.split(start, end, bytes, objects)
+	t.split(a)
 }
 
 // split counts a request that may cross a border.
-func (t *Series) split(start, end int64, bytes, objects uint64) {
-	from, to, whole := max(start, t.From), min(end, t.To), exact.Distance(start, end)
+func (t *Series) split(a *Amount) {
+	start, end := a.Start, a.End
+	from, to := max(start, t.From), min(end, t.To)
 	last := from
 	switch {
 	case to > from:
@@ -232,13 +233,12 @@ func (t *Series) split(start, end int64, bytes, objects uint64) {
 	cut := start < t.From || end > t.To
 	t.note(from, last, cut)
 	var b, o uint64
-	if whole > 0 {
-		b, o = exact.Share(bytes, exact.Distance(start, from), whole), exact.Share(objects, exact.Distance(start, from), whole)
+	if end > start {
+		b, o = a.Until(from)
 	}
 	for i := first; i <= final; i++ {
 		g := t.seek(max(from, t.begin(i)))
-		part := exact.Distance(start, min(t.curHi, to))
-		nextB, nextO := exact.Share(bytes, part, whole), exact.Share(objects, part, whole)
+		nextB, nextO := a.Until(min(t.curHi, to))
 		g.Bytes = exact.AddUint(g.Bytes, nextB-b)
 		g.Objects = exact.AddUint(g.Objects, nextO-o)
 		b, o = nextB, nextO

@@ -234,12 +234,12 @@ func (r *run) summarized() (chosen []oplog.Record) {
 	}
 	good := map[string]int{}
 	for i := range rows {
-		if rows[i].Err == "" && rows[i].BelongsTo(*w) {
+		if rows[i].Err == "" && rows[i].Place(w.Begin, w.End) == oplog.InWindow {
 			good[rows[i].Op]++
 		}
 	}
 	for i := range rows {
-		if good[rows[i].Op] < 10 || rows[i].BelongsTo(*w) {
+		if good[rows[i].Op] < 10 || rows[i].Place(w.Begin, w.End) == oplog.InWindow {
 			chosen = append(chosen, rows[i])
 		}
 	}

@@ -26,13 +26,6 @@ const (
 	binsPerDoubling = 10                      // bins in each doubling of the time after that
 )
 
-// Shares of objects are counted in fixed point. The unit leaves room for 17 billion
-// objects times a thousand.
-const (
-	objectUnit        = 1 << 20
-	maxRequestObjects = 1 << 40 // cap for one request, so that the sum cannot overflow
-)
-
 // Counts counts a run between its marks. Its memory grows with the time
 // after the first mark: 40 bytes for each interval, and at most 300 histograms
 // for each period.
@@ -49,7 +42,7 @@ type Counts struct {
 // window and needs only sums.
 type period struct {
 	from           int64
-	bytes, objects uint64      // by share of time; objects in objectUnit
+	bytes, objects uint64      // by share of time; objects in stats.ObjectUnit
 	intervals      []interval  // empty in the first period
 	starts         []*startBin // the first period has one bin
 }
@@ -107,13 +100,15 @@ func (m *Counts) Mark(at int64) {
 	m.periods = slices.Insert(m.periods, k, &period{from: at})
 }
 
-// Add counts a request. The request belongs to the window if when does.
-func (m *Counts) Add(r *oplog.Record, when int64) {
+// Add counts a request.
+func (m *Counts) Add(r *oplog.Record) {
 	start, end := r.Span()
-	if !m.windowKnown || when >= m.from && when <= m.to {
-		m.add(r, start, end, true)
-	} else if when < m.from && end > m.from {
-		m.add(r, start, end, false)
+	place := oplog.InWindow
+	if m.windowKnown {
+		place = r.Place(m.from, m.to)
+	}
+	if place == oplog.InWindow || place == oplog.BeforeWindow && end > m.from {
+		m.add(r, start, end, place == oplog.InWindow)
 	}
 }
 
@@ -137,7 +132,8 @@ func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
 	if k > 0 && end <= m.to {
 		m.periods[k].intervalEndingAt(end).addSuccess(end)
 	}
-	m.distribute(amount{start, end, uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), maxRequestObjects)) * objectUnit}, k)
+	a := stats.NewAmount(start, end, r.Bytes, int64(r.Objects))
+	m.distribute(&a, k)
 }
 
 // periodIndex returns the period that an end belongs to. A request that ended
@@ -150,31 +146,19 @@ func (m *Counts) periodIndex(end int64) int {
 	return k
 }
 
-// An amount is the data that one request moved.
-type amount struct {
-	start, end     int64
-	bytes, objects uint64
-}
-
-// until returns how much was moved by the given time, assuming a constant rate.
-func (a *amount) until(at int64) (bytes, objects uint64) {
-	part, whole := exact.Distance(a.start, at), exact.Distance(a.start, a.end)
-	return exact.Share(a.bytes, part, whole), exact.Share(a.objects, part, whole)
-}
-
 // distribute spreads an amount over the periods in which it was moved, in whole
 // numbers that add up exactly. k is the period in which the request ended.
-func (m *Counts) distribute(a amount, k int) {
-	from, to := a.start, min(a.end, m.to)
+func (m *Counts) distribute(a *stats.Amount, k int) {
+	from, to := a.Start, min(a.End, m.to)
 	if m.windowKnown {
 		from = max(from, m.from)
 	}
-	if a.start == a.end {
+	if a.Start == a.End {
 		if from == to { // otherwise it is outside the window
 			s := m.periods[k]
-			s.add(a.bytes, a.objects)
+			s.add(a.Bytes, a.Objects)
 			if k > 0 {
-				s.intervalEndingAt(a.end).add(a.bytes, a.objects)
+				s.intervalEndingAt(a.End).add(a.Bytes, a.Objects)
 			}
 		}
 		return
@@ -185,28 +169,28 @@ func (m *Counts) distribute(a amount, k int) {
 		if to <= low {
 			continue
 		}
-		if s.addBetween(&a, low, to); k > 0 {
-			s.addToIntervals(&a, low, to)
+		if s.addBetween(a, low, to); k > 0 {
+			s.addToIntervals(a, low, to)
 		}
 		to = low
 	}
 }
 
 // addBetween adds the data moved between two instants to the sums.
-func (s *period) addBetween(a *amount, from, to int64) {
-	b, o := a.until(from)
-	bytes, objects := a.until(to)
+func (s *period) addBetween(a *stats.Amount, from, to int64) {
+	b, o := a.Until(from)
+	bytes, objects := a.Until(to)
 	s.add(bytes-b, objects-o)
 }
 
 // addToIntervals adds the data moved between two instants to the intervals.
-func (s *period) addToIntervals(a *amount, from, to int64) {
-	b, o := a.until(from)
+func (s *period) addToIntervals(a *stats.Amount, from, to int64) {
+	b, o := a.Until(from)
 	for i := s.intervalIndex(from); from < to; i++ {
 		if from = to; i < maxIntervals-1 {
 			from = min(to, s.intervalBoundary(i+1))
 		}
-		bytes, objects := a.until(from)
+		bytes, objects := a.Until(from)
 		s.intervalAt(i).add(bytes-b, objects-o)
 		b, o = bytes, objects
 	}

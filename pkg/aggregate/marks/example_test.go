@@ -21,7 +21,7 @@ func Example() {
 		if at >= failure.At && at < failure.At+5*second {
 			continue
 		}
-		counts.Add(&oplog.Record{Op: "GET", Start: at, Duration: 100 * time.Millisecond, Objects: 1, Bytes: 1000}, at)
+		counts.Add(&oplog.Record{Op: "GET", Start: at, Duration: 100 * time.Millisecond, Objects: 1, Bytes: 1000})
 	}
 	for _, m := range counts.Reports(window, 0, []oplog.Mark{failure}) {
 		fmt.Printf("%s: %g bytes/s before, longest gap %g s, recovered after %g s\n", m.Text, m.Before.BytesPerS, *m.LongestGapS, *m.RecoveryS)

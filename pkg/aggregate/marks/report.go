@@ -122,7 +122,7 @@ func firstStartBin(since int64) int {
 }
 
 func setRates(p *results.MarkPhase, bytes uint64, objects float64) {
-	p.BytesPerS, p.ObjectsPerS = float64(bytes)/p.Seconds, objects/objectUnit/p.Seconds
+	p.BytesPerS, p.ObjectsPerS = float64(bytes)/p.Seconds, objects/stats.ObjectUnit/p.Seconds
 }
 
 func setLatencies(p *results.MarkPhase, bins []*startBin) {
