@@ -85,7 +85,9 @@ func TestInflux(t *testing.T) {
 	c.run(t, "refused", "1s", to("wrong-token-of-somebody")).ends(t, 1, "warp: error: client "+c.clients[0].addr+": --influxdb: "+r.URL+": InfluxDB refuses the points: ")
 	c.run(t, "points", "3s", to(r.Token)).ends(t, 0, "2 clients began within")
 	all := c.rows(t, "points")
-	measured := c.chosen(t, "points", func(r *oplog.Record, w oplog.Window) bool { return r.Op == "PUT" || r.Place(w.Begin, w.End) == oplog.InWindow })
+	measured := c.chosen(t, "points", func(r *oplog.Record, w oplog.Window) bool {
+		return r.Op == "PUT" || r.Place(w.Begin, w.End) == oplog.InWindow
+	})
 	for measurement, want := range map[string]map[string]sums{"warp": all, "warp_run_summary": measured} {
 		if got := fluxSums(t, r, measurement); !maps.Equal(got, want) {
 			t.Errorf("InfluxDB has %v of %s, and the log %v", got, measurement, want)
