@@ -12,6 +12,14 @@ func absentFromBenchmarks() []command.Absent {
 	}
 }
 
+// absentFromParts are the flags that benchmarks of objects in parts lack.
+func absentFromParts() []command.Absent {
+	return []command.Absent{
+		{Names: []string{"obj.size", "min-size", "max-size"}, Why: "is for whole objects: set --part.size and --parts"},
+		{Names: []string{"obj.randsize"}, Why: "is for whole objects: all parts but the last have the same size in S3; set --part.size and --parts"},
+	}
+}
+
 // absentCommands are the commands that exist elsewhere.
 func absentCommands() map[string]string {
 	return map[string]string{"iceberg": notOurs}

@@ -26,7 +26,7 @@ import (
 // baselineCommand keeps runs to compare later ones with.
 func baselineCommand() *command.Command {
 	var folder string
-	var replace bool
+	var replace, allowFailed bool
 	var judge judge.Flags
 	var html htmlFlag
 	return &command.Command{
@@ -41,6 +41,7 @@ func baselineCommand() *command.Command {
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
+			&cli.BoolFlag{Name: "allow-failed", Destination: &allowFailed, Usage: "save: accept runs of which requests failed"},
 			html.flag(),
 		}}, {Title: command.VerdictTitle, Flags: judge.Flags()}},
 		Words:   []string{"save", "check"},
@@ -60,7 +61,16 @@ func baselineCommand() *command.Command {
 				if html.path != "" {
 					return exit.Usagef("--html needs baseline check").WithHint("leave it out")
 				}
-				return saveBaseline(ctx, inv, kept, replace)
+				if !replace {
+					if _, err := os.Stat(kept); err == nil {
+						return exit.Errorf("there is a baseline %s already", kept).WithHint("--replace takes its place, or choose another name")
+					}
+				}
+				runs, err := baselineRuns(ctx, inv, o, allowFailed)
+				if err != nil {
+					return err
+				}
+				return saveBaseline(inv, runs, kept, replace)
 			case "check":
 				if err := html.ready(); err != nil {
 					return err
@@ -94,19 +104,31 @@ func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs [
 	return name, runs, nil
 }
 
-// saveBaseline writes the reports into a new folder, and puts that in its place
-// once it is complete.
-func saveBaseline(ctx context.Context, inv *command.Invocation, kept string, replace bool) (err error) {
-	if _, err := os.Stat(kept); err == nil && !replace {
-		return exit.Errorf("there is a baseline %s already", kept).WithHint("--replace takes its place, or choose another name")
-	}
+// baselineRuns reads the runs to save. It refuses runs with failed requests unless they are allowed, and warns about
+// everything else because of which check would never give a verdict.
+func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Options, allowFailed bool) ([]compare.Run, error) {
 	_, runs, err := readRuns(ctx, inv)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := compare.Distinct(runs); err != nil {
-		return judge.Explain(err)
+		return nil, judge.Explain(err)
 	}
+	for _, r := range runs {
+		if n := compare.Failed(r.Report); n > 0 && !allowFailed {
+			return nil, exit.Errorf("%s: %s failed in this run, so later runs would be compared with a store that did not work", r.Name, human.Count(n, "request", "requests")).
+				WithHint("leave the run out, or save it all the same with --allow-failed")
+		}
+	}
+	for _, why := range compare.Reservations(runs, o) {
+		inv.Warnf("baseline check will give no verdict: %s", why)
+	}
+	return runs, nil
+}
+
+// saveBaseline writes the reports into a new folder, and puts that in its place
+// once it is complete.
+func saveBaseline(inv *command.Invocation, runs []compare.Run, kept string, replace bool) error {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
 		return exit.Errorf("cannot make the folder of the baseline: %w", err)
 	}

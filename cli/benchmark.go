@@ -82,6 +82,7 @@ type benchmark struct {
 	empties       bool              // it ends when no object is left
 	parts         string            // what --part.size is for; "" = it has none, or one of its own
 	needs         []engines.Feature // of the store
+	absent        []command.Absent  // flags that it lacks although others have them
 	plan          func() string     // what it does, once the flags were checked
 	// check checks the flags, and completes the operation with what they say together.
 	check func(f *benchFlags) error
@@ -105,7 +106,7 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 			f.target.Traffic(env, b.parts),
 			f.analysis.group(),
 		},
-		Absent: absentFromBenchmarks(),
+		Absent: append(absentFromBenchmarks(), b.absent...),
 		Check: func(json bool) error {
 			f.suite = true
 			_, err := f.ready(b, json)

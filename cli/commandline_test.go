@@ -99,6 +99,8 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --obj.size=1KiB,2KiB", code: 2, want: "a range MIN,MAX needs --obj.randsize"},
 		{args: "zip --dry-run --part.size=8MiB", code: 0, want: "--part.size               8MiB"},
 		{args: "multipart --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
+		{args: "multipart-put --obj.size=1MiB", code: 2, want: "--obj.size is for whole objects: set --part.size and --parts"},
+		{args: "multipart --obj.randsize", code: 2, want: "--obj.randsize is for whole objects: all parts but the last have the same size in S3; set --part.size and --parts"},
 		{args: "multipart-put --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
 		{args: "copy --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
 		{args: "get --dry-run --host=http://a:9000/,http://b", code: 0, want: "requests go to http://a:9000, http://b\n"},

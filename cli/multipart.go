@@ -22,7 +22,8 @@ func multipartBenchmark() benchmark {
 	return benchmark{
 		name: "multipart", summary: "download the parts of an object",
 		op: &op, requests: []string{"GET"},
-		needs: []engines.Feature{engines.UploadParts, engines.PartDownloads},
+		absent: absentFromParts(),
+		needs:  []engines.Feature{engines.UploadParts, engines.PartDownloads},
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},

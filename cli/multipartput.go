@@ -19,7 +19,8 @@ func multipartPutBenchmark() benchmark {
 	return benchmark{
 		name: "multipart-put", summary: "upload objects in parts",
 		op: &op, requests: []string{"UPLOAD", "PUTPART"},
-		needs: []engines.Feature{engines.UploadParts},
+		absent: absentFromParts(),
+		needs:  []engines.Feature{engines.UploadParts},
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},

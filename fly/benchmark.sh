@@ -375,7 +375,7 @@ start_coordinator() {
 benchmark() {
 	local log=warp-fly-$run_id command code=0 errors
 	command="$binary $workload --warp-client=dns:$name:$port --warp-client-wait=2m --host=$endpoint --bucket=$bucket --concurrent=$concurrency"
-	command+=" --obj.size=$size --duration=$duration --benchdata=$folder/$log"
+	command+=" --obj.size=$size --duration=$duration --benchdata=$folder/$log --analyze.v"
 	$insecure || command+=" --tls"
 	! $random || command+=" --obj.randsize"
 	! $range || command+=" --range"

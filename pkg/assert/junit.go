@@ -28,6 +28,7 @@ type (
 		Failure *failing `xml:"failure"`
 		Flaky   *flaky   `xml:"flakyFailure"`
 		Skipped *skipped `xml:"skipped"`
+		Out     string   `xml:"system-out"`
 	}
 	failing struct {
 		Message string `xml:"message,attr"`
@@ -45,24 +46,25 @@ type (
 	}
 )
 
-// JUnit writes results as JUnit XML with one test case for each. The sentence
-// is both the name of the test case and the text of its failure, because some
-// CI systems show nothing else. Inconclusive results are skipped. suite is the
+// JUnit writes results as JUnit XML with one test case for each. A test
+// case is named as its assertion is written, so that CI systems can follow it from build to build.
+// The sentence with the measured value is the text of its failure and its output. Inconclusive results are skipped. suite is the
 // command that was judged, and seconds is how long it measured.
 func JUnit(w io.Writer, suite string, seconds float64, judged []results.Assertion) error {
 	s := testSuite{Name: "warp " + suite, Time: fmt.Sprintf("%.3f", seconds), Tests: len(judged)}
 	for i := range judged {
 		r := &judged[i]
-		c := testCase{Name: clean(r.Sentence), Class: s.Name, Time: "0.000"}
+		sentence := clean(r.Sentence)
+		c := testCase{Name: clean(r.Assertion), Class: s.Name, Time: "0.000", Out: sentence}
 		switch r.Result {
 		case results.Failed:
 			s.Failures++
-			c.Failure = &failing{clean(r.Sentence), "assertion", clean(r.Sentence)}
+			c.Failure = &failing{sentence, "assertion", sentence}
 		case results.Inconclusive:
 			s.Skipped++
-			c.Skipped = &skipped{clean(r.Sentence), clean(r.Sentence)}
+			c.Skipped = &skipped{sentence, sentence}
 		case results.Flaky:
-			c.Flaky = &flaky{c.Name, "assertion", c.Name}
+			c.Flaky = &flaky{sentence, "assertion", sentence}
 		}
 		s.Cases = append(s.Cases, c)
 	}

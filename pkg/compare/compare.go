@@ -36,6 +36,13 @@ type Options struct {
 	planner *stats.Planner // shared by many comparisons
 }
 
+func (o *Options) level(left int) float64 {
+	if o.Level == nil {
+		return Alpha / float64(left)
+	}
+	return o.Level(left)
+}
+
 // The defaults. Only the significance level is fixed.
 const (
 	Alpha         = .05
@@ -156,9 +163,6 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	c := &comparison{Options: o, before: before, after: after, planner: o.planner}
 	if c.planner == nil {
 		c.planner = &stats.Planner{}
-	}
-	if c.Level == nil {
-		c.Level = func(left int) float64 { return Alpha / float64(left) }
 	}
 	v := &Verdicts{
 		Version: 1, Kind: "verdicts", Before: side(before), After: side(after), Paired: o.Paired, MinEffect: 100 * o.MinEffect,

@@ -178,16 +178,19 @@ func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) 
 	return list, true
 }
 
+// usuallyJudged are the metrics of the total that get a verdict if none are chosen.
+var usuallyJudged = [3]string{"throughput", "p50", "p99"}
+
 // judged reports whether the metric gets a verdict.
 func (c *comparison) judged(s *subject, metric string, bytes bool) bool {
 	if len(c.Judge) > 0 {
 		return c.chosen(c.Judge, s, metric)
 	}
-	first := "throughput"
+	judged := usuallyJudged
 	if !bytes {
-		first = "objs"
+		judged[0] = "objs"
 	}
-	return (s.total || s.host != "") && slices.Contains([]string{first, "p50", "p99"}, metric)
+	return (s.total || s.host != "") && slices.Contains(judged[:], metric)
 }
 
 func (c *comparison) chosen(choices []Choice, s *subject, metric string) bool {
@@ -283,7 +286,7 @@ func (c *comparison) minRuns() int {
 // first step of Holm's procedure must be able to succeed.
 func (c *comparison) needed(metrics int) int {
 	n := c.minRuns()
-	for n < 1000 && (stats.Design{A: n, B: n, Paired: c.Paired}).SmallestP() > c.Level(max(1, metrics)) {
+	for n < 1000 && (stats.Design{A: n, B: n, Paired: c.Paired}).SmallestP() > c.level(max(1, metrics)) {
 		n++
 	}
 	return n
@@ -310,13 +313,13 @@ func (c *comparison) judge(family []*Row, v *Verdicts) {
 	if len(rows) == 0 {
 		return
 	}
-	if min(d.A, d.B) < c.minRuns() || d.SmallestP() > c.Level(len(rows)) {
+	if min(d.A, d.B) < c.minRuns() || d.SmallestP() > c.level(len(rows)) {
 		for _, r := range rows {
 			r.Verdict, r.Low, r.High, r.Level = TooFew, nil, nil, 0
 		}
 		return
 	}
-	for i, step := range stats.Holm(p, c.Level) {
+	for i, step := range stats.Holm(p, c.level) {
 		c.decide(rows[i], p[i], step, len(rows))
 		if len(v.Withheld) > 0 || rows[i].Withheld != "" && rows[i].Verdict != Undecided {
 			rows[i].Verdict = Withheld

@@ -200,6 +200,30 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 	return all
 }
 
+// Reservations says why runs that become one side of later comparisons would never get a verdict.
+// Each is a sentence; there are none if nothing is wrong.
+func Reservations(runs []Run, o Options) (all []string) {
+	const side = "of the baseline"
+	c := &comparison{Options: o}
+	m := mixture{}
+	m.add(runs)
+	all = append(m.mixed(side, o.Default), c.unfit(side, runs)...)
+	judged := len(o.Judge)
+	if judged == 0 {
+		judged = len(usuallyJudged)
+	}
+	if n := c.needed(judged); len(runs) < n {
+		all = append(all, fmt.Sprintf("too few runs: %d, and a verdict takes at least %d on each side", len(runs), n))
+	}
+	return all
+}
+
+// Failed returns the number of failed requests in the measured part of a run.
+func Failed(r *results.Report) uint64 {
+	failed, _ := outcome(r)
+	return failed
+}
+
 // Unfit says why a run cannot be judged, or "" if it can.
 func Unfit(r *results.Report, maxErrors float64) string {
 	limits, share := r.ClientLimits(), errorShare(r)
@@ -227,7 +251,15 @@ func some(names []string) string {
 
 // errorShare returns the share of failed requests in the measured part of a run.
 func errorShare(r *results.Report) float64 {
-	var failed, all uint64
+	failed, all := outcome(r)
+	if all == 0 {
+		return 0
+	}
+	return float64(failed) / float64(all)
+}
+
+// outcome counts the requests in the measured part of a run.
+func outcome(r *results.Report) (failed, all uint64) {
 	for i := range r.Operations {
 		o := &r.Operations[i]
 		if r.Groups[o.Group].Kind == "preparation" {
@@ -236,8 +268,5 @@ func errorShare(r *results.Report) float64 {
 		failed += o.Errors
 		all += o.Errors + o.Inside
 	}
-	if all == 0 {
-		return 0
-	}
-	return float64(failed) / float64(all)
+	return failed, all
 }

@@ -256,7 +256,7 @@ func TestFlyDryRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"/warp get --warp-client=dns:", ".warp_set.kv._metadata.mine.internal:7761 ", "--host=idev-storage.fly.tigris.dev --bucket=test-bucket --concurrent=10 " +
-			"--obj.size=4KB --duration=1m --benchdata=/data/warp-fly-", " --tls --obj.randsize --range", "WARP_ACCESS_KEY WARP_SECRET_KEY on standard input",
+			"--obj.size=4KB --duration=1m --benchdata=/data/warp-fly-", " --analyze.v --tls --obj.randsize --range", "WARP_ACCESS_KEY WARP_SECRET_KEY on standard input",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
