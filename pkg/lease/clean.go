@@ -190,12 +190,12 @@ func (l *Lease) wouldRemove(ctx context.Context, m *marker, others []foundMarker
 
 // findObjects finds the objects with names of the run that m marks.
 func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object, err error) {
-	state, err := l.store.Versioning(ctx, l.bucket)
+	versions, err := l.hasVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	names := m.names()
-	list := store.List{Bucket: l.bucket, Prefix: m.Prefix, Versions: state != ""}
+	list := store.List{Bucket: l.bucket, Prefix: m.Prefix, Versions: versions}
 	err = l.store.List(ctx, list, func() { own = nil }, func(o store.Object) bool {
 		if m.mayHaveWritten(names, &o) {
 			own = append(own, o)

@@ -11,6 +11,7 @@ package lease
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -74,6 +75,9 @@ type Lease struct {
 	mustRelease bool // the marker may be in the bucket
 	kept        bool // the run's objects stay
 
+	lists       *bool        // the store lists versions; nil = not known yet
+	unknown     sync.Once    // warns that the bucket may have versions
+	emptied     bool         // Release has removed the run's objects
 	cutOff      bool         // uploads were cut off, and may still arrive at the store
 	objects     atomic.Int64 // number of deleted objects, without markers
 	removed     atomic.Int64 // number of deleted objects, with markers
@@ -204,12 +208,12 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 			return nil // the objects are warp's, and stay
 		}
 	}
-	state, err := l.store.Versioning(ctx, l.bucket)
+	versions, err := l.hasVersions(ctx)
 	if err != nil {
-		return fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
+		return err
 	}
 	var found string
-	list := store.List{Bucket: l.bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
+	list := store.List{Bucket: l.bucket, Prefix: prefix, MaxKeys: 1, Versions: versions}
 	err = l.store.List(ctx, list, func() { found = "" }, func(o store.Object) bool {
 		found = o.Key
 		return false

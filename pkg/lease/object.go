@@ -109,12 +109,12 @@ func (l *Lease) checkObjectFree(ctx context.Context) error {
 
 // versionsOf returns all versions and delete markers with exactly this key.
 func (l *Lease) versionsOf(ctx context.Context, key string) (found []store.Object, err error) {
-	state, err := l.store.Versioning(ctx, l.bucket)
+	versions, err := l.hasVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sorted := l.store.ListsSorted()
-	list := store.List{Bucket: l.bucket, Prefix: key, Versions: state != ""}
+	list := store.List{Bucket: l.bucket, Prefix: key, Versions: versions}
 	err = l.store.List(ctx, list, func() { found = nil }, func(o store.Object) bool {
 		if o.Key == key {
 			found = append(found, o)

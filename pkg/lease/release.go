@@ -28,8 +28,19 @@ func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("clean up: %w; objects remain%s; the next warp on bucket %s removes them, %s from now or later",
-		err, under(l.opts.Prefix), l.bucket, l.opts.Length)
+	return fmt.Errorf("clean up: %w; %s, %s from now or later", err, l.leftovers(), l.opts.Length)
+}
+
+// leftovers says what a clean-up that failed has left, and what removes it.
+func (l *Lease) leftovers() string {
+	m := &l.own.marker
+	switch {
+	case !m.Claimed:
+		return fmt.Sprintf("nothing was uploaded, but the marker %s may remain; the next warp on bucket %s removes it", m.key(), l.bucket)
+	case l.emptied:
+		return fmt.Sprintf("the objects are removed, but unfinished uploads and the marker %s may remain; the next warp on bucket %s removes them", m.key(), l.bucket)
+	}
+	return fmt.Sprintf("objects remain%s; the next warp on bucket %s removes them", under(l.opts.Prefix), l.bucket)
 }
 
 // under returns the place of the objects of a run for messages. Without a prefix they

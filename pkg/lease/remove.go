@@ -44,7 +44,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	if err := l.removeNamedObject(ctx, m, own); err != nil || !m.counted() && m.ownedByOther(others) {
 		return err
 	}
-	state, err := l.store.Versioning(ctx, l.bucket)
+	versions, err := l.hasVersions(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,15 +60,16 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 		}
 		return true
 	}
-	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
+	all := removal{prefix: m.Prefix, versions: versions, locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
 	err = l.removeAll(ctx, all)
+	l.emptied = own && err == nil
 	if err == nil && l.cutOff && m.Run == l.opts.Run && pause.For(ctx, lateUploadGrace) {
 		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may just have completed it
 			err = l.removeAll(ctx, all)
 		}
 	}
 	if err == nil && !m.counted() { // objects with counted names are uploaded in one request
-		err = l.abortUploads(ctx, names.Owns)
+		err = l.abortUploads(ctx, names.Owns, !own || l.cutOff)
 	}
 	if err == nil {
 		err = l.store.RemoveFolders(ctx, l.bucket, m.Prefix)
@@ -80,10 +81,15 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 }
 
 // abortUploads aborts the uploads in parts of the run, which listings of objects do not
-// show. The whole bucket is listed, since MinIO takes a prefix for a complete name.
-func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool) error {
+// show. The whole bucket is listed, since MinIO takes a prefix for a complete name. mayExist says
+// that the run may have left uploads, because it was killed or interrupted.
+func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool, mayExist bool) error {
 	err := l.store.AbortUploads(ctx, l.bucket, "", ours)
 	switch {
+	case store.IsUnsupported(err):
+		if mayExist {
+			l.progress.Warn("unfinished uploads in parts, if there are any, were not removed, because the store does not list them")
+		}
 	case store.CodeOf(err) == "AccessDenied":
 		// Few users have this right, so a run must not fail without it.
 		l.progress.Warn("unfinished uploads in parts were not removed, because these credentials may not list or abort them")
@@ -94,12 +100,13 @@ func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool) er
 }
 
 func (l *Lease) removeMarker(ctx context.Context, m *marker) error {
-	state, err := l.store.Versioning(ctx, l.bucket)
-	if err != nil {
+	versions, err := l.hasVersions(ctx)
+	if err != nil && (m.Claimed || store.Repeatable(err) || ctx.Err() != nil) {
 		return err
 	}
+	// A run that could not begin leaves no marker, or each attempt would add one.
 	ours := func(o store.Object) bool { return o.Key == m.key() }
-	err = l.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
+	err = l.removeAll(ctx, removal{prefix: m.key(), versions: versions, ours: ours, count: func(int64) {}})
 	if err != nil {
 		return err
 	}
@@ -132,10 +139,10 @@ func retry(ctx context.Context, do func() error) error {
 func (l *Lease) ClearBucket(ctx context.Context) error {
 	l.progress.Begin("Clearing the bucket", 0)
 	defer l.progress.End()
-	state, err := l.store.Versioning(ctx, l.bucket)
+	versions, err := l.hasVersions(ctx)
 	if err == nil {
 		everything := func(store.Object) bool { return true }
-		err = l.removeAll(ctx, removal{versions: state != "", ours: everything, count: l.countObjects})
+		err = l.removeAll(ctx, removal{versions: versions, ours: everything, count: l.countObjects})
 	}
 	if err != nil {
 		return fmt.Errorf("clear bucket %s: %w", l.bucket, err)

@@ -4,7 +4,56 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"warp/pkg/store"
 )
+
+// hasVersions reports whether clean-up must list versions. If the store does not say whether the
+// bucket has any, it lists them if it can.
+func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err != nil {
+		return false, fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
+	}
+	if state == "" {
+		return false, nil
+	}
+	lists, err := l.listsVersions(ctx)
+	if state != store.VersioningUnknown {
+		return lists, err
+	}
+	if store.IsUnsupported(err) {
+		lists, err = false, nil
+	}
+	if err == nil {
+		l.warnUnknown(lists)
+	}
+	return lists, err
+}
+
+// listsVersions reports whether the store lists versions. It asks once, and again while the bucket
+// is not known to contain anything, which the answer depends on.
+func (l *Lease) listsVersions(ctx context.Context) (bool, error) {
+	if l.lists != nil {
+		return *l.lists, nil
+	}
+	lists, err := l.store.ListsVersions(ctx, l.bucket)
+	if err == nil && !l.own.unwritten() {
+		l.lists = &lists
+	}
+	return lists, err
+}
+
+// warnUnknown warns once about a bucket that may have versions.
+func (l *Lease) warnUnknown(lists bool) {
+	how := "clean-up removes all versions that it lists"
+	if !lists {
+		how = "it lists none either, so clean-up removes objects only"
+	}
+	l.unknown.Do(func() {
+		l.progress.Warn(fmt.Sprintf("this store does not say whether bucket %s has versions: %s", l.bucket, how))
+	})
+}
 
 // enableVersioning turns on the versioning of the bucket, if this run or an earlier one
 // has made the bucket. Release suspends it.
@@ -13,8 +62,18 @@ func (l *Lease) enableVersioning(ctx context.Context, made bool) error {
 	if err != nil {
 		return fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
 	}
-	if state == "Enabled" {
+	switch state {
+	case "Enabled":
+		lists, err := l.listsVersions(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("list the versions of bucket %s: %w", l.bucket, err)
+		case !lists:
+			return fmt.Errorf("this store does not support versions: bucket %s is versioned, and the store does not list its versions", l.bucket)
+		}
 		return l.shareVersioning(ctx)
+	case store.VersioningUnknown:
+		return fmt.Errorf("this store does not say whether bucket %s is versioned, which this benchmark has to know: use another store or benchmark", l.bucket)
 	}
 	if !made && !l.store.MadeByWarp(ctx, l.bucket) {
 		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", l.bucket)
@@ -46,7 +105,7 @@ func (l *Lease) shareVersioning(ctx context.Context) error {
 }
 
 // suspendVersioning suspends the versioning that warp turned on, unless another run
-// needs it, which then suspends it at its end.
+// needs it, which then suspends it at its end. Unless m is kept, it has been removed.
 func (l *Lease) suspendVersioning(ctx context.Context, m *marker) error {
 	if !m.Suspend {
 		return nil
@@ -64,6 +123,10 @@ func (l *Lease) suspendVersioning(ctx context.Context, m *marker) error {
 		if err := l.store.SetVersioning(ctx, l.bucket, false); err != nil {
 			return fmt.Errorf("suspend the versioning that warp turned on: %w", err)
 		}
-		return nil
+		if m.kept() {
+			return nil
+		}
+		// The marker is older than the versioning. While this is on, S3Mock lists no such objects.
+		return l.removeMarker(ctx, m)
 	})
 }

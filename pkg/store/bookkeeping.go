@@ -51,17 +51,37 @@ func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 	return made
 }
 
-// Versioning returns Enabled, Suspended, or "" for a bucket that never had it. A store that does
-// not support versioning has no versions.
+// VersioningUnknown is the versioning of a bucket for which the store does not answer the question.
+const VersioningUnknown = "Unknown"
+
+// Versioning returns Enabled, Suspended, VersioningUnknown, or "" for a bucket that never had it. A
+// store that does not support versioning has no versions.
 func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		state, err = h.admin.Versioning(ctx, bucket)
-		if unknownToStore(err) {
+		var e *Error
+		switch {
+		case errors.As(err, &e) && (e.Document != "" || e.Status == 404 && e.Code != "NoSuchBucket"):
+			state = VersioningUnknown
+			return nil
+		case IsUnsupported(err):
 			return nil
 		}
 		return err
 	})
 	return state, err
+}
+
+// ListsVersions reports whether the store lists the versions of a bucket. Some ignore the parameter
+// and list objects instead, which then have no versions.
+func (c *Client) ListsVersions(ctx context.Context, bucket string) (bool, error) {
+	list := List{Bucket: bucket, Versions: true, MaxKeys: 1}
+	err := c.List(ctx, list, func() {}, func(Object) bool { return false })
+	var e *Error
+	if errors.As(err, &e) && e.ignoresParameter() {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // SetVersioning enables or suspends versioning of bucket.
@@ -80,7 +100,8 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 	err = c.anyHost(ctx, func(h *Host) error {
 		lock, err = h.admin.ObjectLock(ctx, bucket)
 		var e *Error
-		if errors.As(err, &e) && e.Status == 404 && e.Code != "NoSuchBucket" || unknownToStore(err) {
+		noLock := errors.As(err, &e) && (e.Status == 404 && e.Code != "NoSuchBucket" || e.Status == 400 && e.Code == "InvalidRequest")
+		if noLock || IsUnsupported(err) {
 			return nil
 		}
 		return err
@@ -197,7 +218,7 @@ func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, e
 		value = all[name]
 		return err
 	})
-	if unknownToStore(err) || CodeOf(err) == "NoSuchTagSet" {
+	if IsUnsupported(err) || CodeOf(err) == "NoSuchTagSet" {
 		return "", nil
 	}
 	return value, err
@@ -212,6 +233,9 @@ func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []strin
 		}
 		return nil
 	})
+	if IsUnsupported(err) {
+		return nil, nil
+	}
 	return ids, err
 }
 
@@ -233,6 +257,7 @@ func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, er
 
 // AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours. It lists
 // them again until it finds no new one, because a listing may skip entries while others disappear.
+// A store that does not list uploads returns an error for which [IsUnsupported] reports true.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
 	aborted := map[string]bool{}
 	for {
@@ -256,29 +281,11 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 	}
 }
 
-// eachUpload calls do for every incomplete upload under prefix. It may have to start again. A store
-// that does not support listing uploads has none.
+// eachUpload calls do for every incomplete upload under prefix. It may have to start again.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		var failed error
-		err := h.admin.Uploads(ctx, bucket, prefix, func(u Upload) error {
-			failed = do(h, u)
-			return failed
-		})
-		if failed == nil && unknownToStore(err) {
-			return nil
-		}
-		return err
+		return h.admin.Uploads(ctx, bucket, prefix, func(u Upload) error { return do(h, u) })
 	})
-}
-
-// unknownToStore reports whether err means that the store does not support the function.
-func unknownToStore(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	return e.Status == 405 || e.Status == 501 || e.Status >= 400 && e.Code == "NotImplemented"
 }
 
 // UploadFile uploads a file, in parts if it is large. It is never measured.

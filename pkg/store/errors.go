@@ -57,10 +57,11 @@ const HTMLPage = "an HTML page"
 // An Error is a failed request: a code to count it under, a message, and the HTTP status if there
 // was an answer.
 type Error struct {
-	Code    string
-	Message string
-	Status  int
-	Region  string // the bucket's region, according to the store
+	Code     string
+	Message  string
+	Status   int
+	Region   string // the bucket's region, according to the store
+	Document string // the root element of an XML document that came instead of another
 }
 
 func (e *Error) Error() string {
@@ -113,6 +114,20 @@ func IsTimeout(err error) bool {
 	}
 	return false
 }
+
+// IsUnsupported reports whether err means that the store does not support the function: it says so,
+// or it ignores the parameter that asks for it, and lists the bucket.
+func IsUnsupported(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Status == 405 || e.Status == 501 || e.Status >= 400 && e.Code == "NotImplemented" || e.ignoresParameter()
+}
+
+// ignoresParameter reports whether the store sent a listing of objects instead of the document that
+// a parameter asks for.
+func (e *Error) ignoresParameter() bool { return e.Document == "ListBucketResult" }
 
 // Repeatable reports whether the same request may succeed a moment later.
 func Repeatable(err error) bool {

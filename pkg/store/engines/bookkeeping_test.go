@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
@@ -162,6 +165,128 @@ func TestUploadsEnd(t *testing.T) {
 		err := c.AbortUploads(t.Context(), "bucket", "p/", func(string) bool { return false })
 		if store.CodeOf(err) != store.CodeBadAnswer || n > 4 {
 			t.Errorf("%s: %v after %d pages", name, err, n)
+		}
+	}
+}
+
+// Documents that another question would have answered mean that the store ignores the parameter.
+func TestBookkeepingOfIgnoredParameters(t *testing.T) {
+	t.Parallel()
+	listing := "<ListBucketResult><Contents><Key>p/a</Key></Contents></ListBucketResult>"
+	c, _ := clientOf(t, answer(200, nil, listing))
+	if state, err := c.Versioning(t.Context(), "bucket"); err != nil || state != store.VersioningUnknown {
+		t.Errorf("Versioning: %q, %v", state, err)
+	}
+	if lists, err := c.ListsVersions(t.Context(), "bucket"); err != nil || lists {
+		t.Errorf("ListsVersions: %t, %v", lists, err)
+	}
+	if lock, err := c.ObjectLock(t.Context(), "bucket"); err != nil || lock.Enabled {
+		t.Errorf("ObjectLock: %+v, %v", lock, err)
+	}
+	if err := c.AbortUploads(t.Context(), "bucket", "p/", func(string) bool { return true }); !store.IsUnsupported(err) {
+		t.Errorf("AbortUploads: %v", err)
+	}
+	if region, err := c.Region(t.Context(), "bucket"); err != nil || region != "us-east-1" {
+		t.Errorf("Region: %q, %v", region, err)
+	}
+
+	moto, _ := clientOf(t, answer(200, nil, `<GetBucketVersioningResponse/>`))
+	if state, err := moto.Versioning(t.Context(), "bucket"); err != nil || state != store.VersioningUnknown {
+		t.Errorf("moto's versioning: %q, %v", state, err)
+	}
+	mock, _ := clientOf(t, answer(200, nil, `<ListBucketResult><Version><Key>p/a</Key><VersionId>1</VersionId></Version></ListBucketResult>`))
+	if lists, err := mock.ListsVersions(t.Context(), "bucket"); err != nil || !lists {
+		t.Errorf("S3Mock's versions: %t, %v", lists, err)
+	}
+	lock, _ := clientOf(t, answer(400, nil, `<Error><Code>InvalidRequest</Code><Message>Bucket is missing Object Lock Configuration</Message></Error>`))
+	if lock, err := lock.ObjectLock(t.Context(), "bucket"); err != nil || lock.Enabled {
+		t.Errorf("S3Mock's object lock: %+v, %v", lock, err)
+	}
+}
+
+// A store that does not know the region of its buckets has only one. A bucket that does not exist
+// has none.
+func TestRegionOfStoresWithoutRegions(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"<Error><Code>NoSuchKey</Code></Error>":             {404, ""},
+		"<Error><Code>NoSuchBucket</Code></Error>":          {404, "NoSuchBucket"},
+		"<Error><Code>NotImplemented</Code></Error>":        {501, ""},
+		"<ListBucketResult></ListBucketResult>":             {200, ""},
+		"<html>Welcome</html>":                              {200, store.CodeBadAnswer},
+		"<LocationConstraint>eu</LocationConstraint>":       {200, ""},
+		"<Error><Code>SignatureDoesNotMatch</Code></Error>": {403, "SignatureDoesNotMatch"},
+	} {
+		srv := httptest.NewServer(answer(want.status, nil, body))
+		defer srv.Close()
+		c, err := New(store.Config{Hosts: store.Addresses([]string{srv.Listener.Addr().String()}), Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Region(t.Context(), "bucket"); store.CodeOf(err) != want.code {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// S3Mock answers a question for tags with an empty document if the object has none.
+func TestEmptyTags(t *testing.T) {
+	t.Parallel()
+	_, host := clientOf(t, answer(200, nil, ""))
+	tags, err := host.Tags(t.Context(), store.Ref{Bucket: "bucket", Key: "a"}, store.NewTrace(time.Now()))
+	if err != nil || len(tags) != 0 {
+		t.Errorf("tags %v, %v", tags, err)
+	}
+}
+
+// moto ignores the bypass of governance in a batch, and obeys it in single deletions.
+func TestDeleteLockedOneByOne(t *testing.T) {
+	t.Parallel()
+	var batches, single atomic.Int64
+	c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			batches.Add(1)
+			_, _ = io.WriteString(w, "<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error><Error><Key>b</Key><Code>AccessDenied</Code></Error></DeleteResult>")
+		case r.Header.Get("x-amz-bypass-governance-retention") == "true" && r.URL.Query().Get("versionId") == "1":
+			single.Add(1)
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+		}
+	})
+	refs := []store.Ref{{Bucket: "bucket", Key: "a", VersionID: "1"}, {Bucket: "bucket", Key: "b", VersionID: "1"}}
+	if err := c.DeleteLocked(t.Context(), refs); err != nil || batches.Load() != 1 || single.Load() != 2 {
+		t.Errorf("%v after %d batches and %d single deletions", err, batches.Load(), single.Load())
+	}
+	refs[1].VersionID = "2"
+	if err := c.DeleteLocked(t.Context(), refs); store.CodeOf(err) != "AccessDenied" || store.Repeatable(err) {
+		t.Errorf("a version that nobody may delete: %v", err)
+	}
+}
+
+// The codes of the entries of a batch say whether a repetition helps, whatever the engine.
+func TestDeletionsThatMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	for code, repeatable := range map[string]bool{"AccessDenied": false, "MethodNotAllowed": false, "InternalError": true, "SlowDown": true} {
+		doc := fmt.Sprintf("<DeleteResult><Error><Key>a</Key><Code>%s</Code></Error><Error><Key>b</Key><Code>%[1]s</Code></Error></DeleteResult>", code)
+		for _, engine := range []string{"lean", "minio"} {
+			srv := httptest.NewServer(answer(200, nil, doc))
+			defer srv.Close()
+			c, err := New(store.Config{Hosts: store.Addresses([]string{srv.Listener.Addr().String()}), Region: "us-east-1", Engine: engine,
+				Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Concurrency: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refs := []store.Ref{{Bucket: "bucket", Key: "a"}, {Bucket: "bucket", Key: "b"}}
+			err = c.Use(func(h *store.Host) error { return h.Delete(t.Context(), refs, store.NewTrace(time.Now())) })
+			if store.CodeOf(err) != code || store.Repeatable(err) != repeatable {
+				t.Errorf("%s with engine %s: %v, repeatable %t", code, engine, err, store.Repeatable(err))
+			}
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 	case 0:
 		return nil
 	case 1:
-		return e.deleteOne(ctx, refs[0], tr)
+		return e.deleteOne(ctx, refs[0], minio.RemoveObjectOptions{VersionID: refs[0].VersionID}, tr)
 	}
 	return e.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{}, tr)
 }
@@ -222,9 +222,9 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, opts minio.R
 	return d.Err(tr)
 }
 
-func (e *Engine) deleteOne(ctx context.Context, ref store.Ref, tr *store.Trace) error {
+func (e *Engine) deleteOne(ctx context.Context, ref store.Ref, opts minio.RemoveObjectOptions, tr *store.Trace) error {
 	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.RemoveObject(ctx, ref.Bucket, ref.Key, minio.RemoveObjectOptions{VersionID: ref.VersionID})
+		return struct{}{}, e.core.RemoveObject(ctx, ref.Bucket, ref.Key, opts)
 	})
 	var refused *store.Error
 	if errors.As(err, &refused) && s3.Deleted(refused.Status) {

@@ -1,6 +1,8 @@
 package s3
 
 import (
+	"net/http"
+
 	"warp/pkg/store"
 )
 
@@ -37,10 +39,35 @@ func (d *Deletions) Confirm(key []byte, status int) error {
 	return nil
 }
 
+// Fail counts an object that the store has not deleted.
 func (d *Deletions) Fail(err *store.Error) {
-	if d.bad++; d.firstBad == nil {
-		d.firstBad = err
+	if d.bad++; d.firstBad != nil {
+		return
 	}
+	if status := entryStatus(err.Code); status > 0 && err.Status < 300 {
+		err.Status = status // the error is an entry of an answer that is a success
+	}
+	d.firstBad = err
+}
+
+// entryStatus returns the status that the code of an entry has in an answer of its own, as it says
+// whether a repetition can help. It returns 0 for other codes.
+func entryStatus(code string) int {
+	switch code {
+	case "InternalError":
+		return http.StatusInternalServerError
+	case "SlowDown", "ServiceUnavailable", "OperationAborted", "RequestTimeout":
+		return http.StatusServiceUnavailable
+	case "AccessDenied", "AllAccessDisabled":
+		return http.StatusForbidden
+	case "NoSuchKey", "NoSuchVersion", "NoSuchBucket":
+		return http.StatusNotFound
+	case "MethodNotAllowed":
+		return http.StatusMethodNotAllowed
+	case "NotImplemented":
+		return http.StatusNotImplemented
+	}
+	return 0
 }
 
 // Err returns the error of the whole batch.

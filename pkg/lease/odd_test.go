@@ -1,0 +1,186 @@
+package lease
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// warnings is a Progress that collects warnings.
+type warnings struct {
+	silent
+	mu  sync.Mutex
+	all []string
+}
+
+func (w *warnings) Warn(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, text)
+}
+
+// answerQuery answers GET requests of the bucket that have a parameter.
+func answerQuery(answers map[string]string) func(http.Handler, http.ResponseWriter, *http.Request) {
+	return func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		for parameter, text := range answers {
+			if r.Method != http.MethodGet || !r.URL.Query().Has(parameter) {
+				continue
+			}
+			if text == notImplemented {
+				w.WriteHeader(http.StatusNotImplemented)
+			}
+			_, _ = io.WriteString(w, text)
+			return
+		}
+		backend.ServeHTTP(w, r)
+	}
+}
+
+const (
+	motoVersioning = `<GetBucketVersioningResponse xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`
+	aListing       = `<ListBucketResult><Contents><Key>.warp/r.json</Key></Contents></ListBucketResult>`
+	notImplemented = `<Error><Code>NotImplemented</Code></Error>`
+)
+
+// Runs work on stores that do not say whether a bucket has versions, and warn once.
+func TestUnknownVersioning(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		answers map[string]string
+		warning string
+	}{
+		"moto 5.2":            {map[string]string{"versioning": motoVersioning, "versions": notImplemented}, "it lists none either"},
+		"S3Mock 3.12":         {map[string]string{"versioning": aListing, "versions": aListing}, "it lists none either"},
+		"versions are listed": {map[string]string{"versioning": aListing}, "all versions that it lists"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answered := answerQuery(test.answers)
+			c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+				if query := r.URL.Query(); query.Has("versions") && test.answers["versions"] == "" {
+					listVersions(backend, w, r)
+					return
+				}
+				answered(backend, w, r)
+			})
+			var warned warnings
+			l := newLease(c, "r")
+			l.progress = &warned
+			if err := l.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			put(t, l, 3)
+			if err := l.enableVersioning(t.Context(), true); err == nil || !strings.Contains(err.Error(), "does not say whether bucket bucket is versioned") {
+				t.Errorf("a benchmark that needs versions: %v", err)
+			}
+			if err := l.Release(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			if l.objects.Load() != 3 || len(warned.all) != 1 || !strings.Contains(warned.all[0], test.warning) {
+				t.Errorf("%d objects removed, with the warnings %q", l.objects.Load(), warned.all)
+			}
+			nothingIsLeft(t, c)
+		})
+	}
+}
+
+// listVersions answers a request for versions from the listing of objects, as S3Mock does: each
+// object has one version, and the root element is a listing's of objects.
+func listVersions(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	query.Del("versions")
+	query.Set("list-type", "2")
+	r.URL.RawQuery = query.Encode()
+	var page answerBuffer
+	page.header = http.Header{}
+	backend.ServeHTTP(&page, r)
+	text := keyCount.ReplaceAllString(page.String(), "")
+	_, _ = io.WriteString(w, strings.NewReplacer("<Contents>", "<Version><VersionId>null</VersionId>", "</Contents>", "</Version>").Replace(text))
+}
+
+var keyCount = regexp.MustCompile("<KeyCount>.*</KeyCount>")
+
+type answerBuffer struct {
+	strings.Builder
+	header http.Header
+}
+
+func (a *answerBuffer) Header() http.Header { return a.header }
+func (*answerBuffer) WriteHeader(int)       {}
+
+// A run that cannot begin leaves no marker, and does not say that objects remain.
+func TestNothingUploaded(t *testing.T) {
+	t.Parallel()
+	denied := false
+	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("versioning") || denied && r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+			return
+		}
+		backend.ServeHTTP(w, r)
+	})
+	for _, denied = range []bool{false, true} {
+		l := newLease(c, "r")
+		if err := l.Acquire(t.Context()); store.CodeOf(err) != "AccessDenied" {
+			t.Fatal(err)
+		}
+		err := l.Release(t.Context(), false)
+		switch {
+		case !denied && err != nil:
+			t.Error(err)
+		case !denied:
+			nothingIsLeft(t, c)
+		case err == nil || strings.Contains(err.Error(), "objects remain") || !strings.Contains(err.Error(), "nothing was uploaded, but the marker .warp/r.json may remain"):
+			t.Errorf("Release: %v", err)
+		}
+	}
+}
+
+// A store that ignores the question for unfinished uploads has been cleaned up nevertheless, without
+// a wait. Only after an interruption may there be such uploads.
+func TestUploadsIgnored(t *testing.T) {
+	t.Parallel()
+	for _, cutOff := range []bool{false, true} {
+		c := newStore(t, answerQuery(map[string]string{"uploads": aListing}))
+		var warned warnings
+		l := newLease(c, "r")
+		l.progress = &warned
+		if err := l.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, l, 3)
+		began := time.Now()
+		if err := l.Release(t.Context(), cutOff); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 2500*time.Millisecond { // repetitions took 3 s
+			t.Errorf("the clean-up took %s", took)
+		}
+		if (len(warned.all) > 0) != cutOff {
+			t.Errorf("cut off %t: warnings %q", cutOff, warned.all)
+		}
+		nothingIsLeft(t, c)
+	}
+}
+
+// If the objects are gone and a later step fails, the error does not say that objects remain.
+func TestUploadsRefused(t *testing.T) {
+	t.Parallel()
+	c := newStore(t, answerQuery(map[string]string{"uploads": "<html></html>"}))
+	l := newLease(c, "r")
+	if err := l.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, l, 3)
+	if err := l.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "the objects are removed, but") {
+		t.Errorf("Release: %v", err)
+	}
+}
