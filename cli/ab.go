@@ -49,8 +49,8 @@ func abCommand(env command.Environment) *command.Command {
 			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "shell `COMMAND` to run before each run of side A"},
 			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "shell `COMMAND` to run before each run of side B"},
 		}}, {Title: command.RunTitle, Flags: []cli.Flag{
-			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.trial.Pairs, Validator: atLeast(1), Usage: "run each side `N` times"},
-			&cli.IntFlag{Name: "max-pairs", Destination: &f.trial.MaxPairs, Validator: atLeast(1), DefaultText: "as many as --pairs",
+			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.trial.Pairs, Validator: flagtype.AtLeast(1), Usage: "run each side `N` times"},
+			&cli.IntFlag{Name: "max-pairs", Destination: &f.trial.MaxPairs, Validator: flagtype.AtLeast(1), DefaultText: "as many as --pairs",
 				Usage: "continue up to `N` pairs until decided"},
 			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.trial.Pause, Usage: "pause for `TIME` between runs"},
 			&cli.BoolFlag{Name: "aa", Destination: &f.trial.AA, Usage: "first compare side A with itself, with as many runs"},
@@ -79,7 +79,7 @@ func (f *abFlags) plan(ctx context.Context, inv *command.Invocation) (*trial.Tri
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	err := f.asserts.parse(true)
+	err := f.asserts.parse(true, operations())
 	if err == nil {
 		err = f.html.ready()
 	}
@@ -109,15 +109,14 @@ func (f *abFlags) twoSides(ctx context.Context, inv *command.Invocation) (sides 
 			return sides, exit.Usagef("%s: %s", sideFlag(i), strings.ToLower(err.Error())).WithHint("quote it as for a shell")
 		}
 	}
-	a := &app{env: inv.Env, in: inv.In}
-	if len(inv.Args) > 0 && isRunFile(a.table(), inv.Args[0]) {
-		return f.fileSides(ctx, inv, a, own)
+	if len(inv.Args) > 0 && isRunFile(commandTable(inv.Env), inv.Args[0]) {
+		return f.fileSides(ctx, inv, own)
 	}
 	if len(f.vars) > 0 {
 		return sides, exit.Usagef("--var is for a file, and there is none").WithHint("write warp ab FILE, or leave it out")
 	}
 	for i := range sides {
-		if sides[i], err = flagSide(inv, a, sideFlag(i), own[i]); err != nil {
+		if sides[i], err = flagSide(inv, sideFlag(i), own[i]); err != nil {
 			return sides, err
 		}
 	}
@@ -127,7 +126,7 @@ func (f *abFlags) twoSides(ctx context.Context, inv *command.Invocation) (sides 
 func sideFlag(i int) string { return "--" + string("ab"[i]) }
 
 // flagSide is a side that the command line describes.
-func flagSide(inv *command.Invocation, a *app, flag string, own []string) (trial.Side, error) {
+func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, error) {
 	args := slices.Concat(inv.Args, inv.ForwardedArgs, own)
 	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
 		if len(inv.Args) > 0 {
@@ -138,7 +137,7 @@ func flagSide(inv *command.Invocation, a *app, flag string, own []string) (trial
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return trial.Side{}, exit.Usagef("%s does not say which benchmark to run", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
 	}
-	line := a.table().Scan(args)
+	line := commandTable(inv.Env).Scan(args)
 	if line.Command != nil && line.Command.Check == nil {
 		return trial.Side{}, exit.Usagef("%s: the command %s is no benchmark", flag, line.Command.Name)
 	}

@@ -29,13 +29,13 @@ func isRunFile(table *command.Table, arg string) bool {
 
 // fileSides are the two benchmarks of a file of warp run. Flags for both count
 // more than the file, and flags of one side more than either.
-func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, a *app, own [2][]string) (sides [2]trial.Side, err error) {
+func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2][]string) (sides [2]trial.Side, err error) {
 	typed := []string{suite.Command, inv.Args[0]}
 	for _, v := range f.vars {
 		typed = append(typed, "--var="+v)
 	}
 	typed = append(typed, inv.ForwardedArgs...)
-	file, err := suite.Read(ctx, a.table().Scan(typed), inv.In, inv.Hide, inv.Warnf)
+	file, err := suite.Read(ctx, commandTable(inv.Env).Scan(typed), inv.In, inv.Hide, inv.Warnf)
 	if err != nil {
 		return sides, err
 	}
@@ -47,9 +47,9 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, a *app
 			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
 		}
 		r := &suite.Run{Benchmark: b, File: file.Name}
-		err := r.Scan(a.table(), a.table().Scan(slices.Concat(typed, own[i])))
+		err := r.Scan(commandTable(inv.Env), commandTable(inv.Env).Scan(slices.Concat(typed, own[i])))
 		if err == nil {
-			err = checkSide(a.env, r.Parsed)
+			err = checkSide(inv.Env, r.Parsed)
 		}
 		if err != nil {
 			return sides, r.Explain(err)

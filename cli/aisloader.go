@@ -93,16 +93,16 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 
 func (f *loaderFlags) workloadGroup() command.Group {
 	return command.Group{Title: command.WorkloadTitle, Flags: []cli.Flag{
-		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: percentValid, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name and with --maxputs"},
+		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: flagtype.Percent, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name and with --maxputs"},
 		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.ends.duration,
 			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
-		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
+		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.concurrent, Validator: flagtype.AtLeast(1), Usage: "`N` workers, each with one request at a time"},
 		&cli.StringFlag{Name: "minsize", Value: "1MiB", Destination: &f.minSize, Usage: "smallest object `SIZE`"},
 		&cli.StringFlag{Name: "maxsize", Value: "1GiB", Destination: &f.maxSize, Usage: "largest object `SIZE`"},
 		&cli.StringFlag{Name: "totalputsize", Value: "0", Destination: &f.totalSize, Usage: "end the run after uploading `SIZE` in total"},
 	}, Also: []cli.Flag{
-		&cli.IntFlag{Name: "maxputs", Destination: &f.maxPuts, Validator: atLeast(0), Usage: "end the run after uploading `N` objects"},
-		&cli.IntFlag{Name: "epochs", Destination: &f.epochs, Validator: atLeast(0), DefaultText: "as long as --duration lasts", Usage: "end the run after `N` passes over the objects"},
+		&cli.IntFlag{Name: "maxputs", Destination: &f.maxPuts, Validator: flagtype.AtLeast(0), Usage: "end the run after uploading `N` objects"},
+		&cli.IntFlag{Name: "epochs", Destination: &f.epochs, Validator: flagtype.AtLeast(0), DefaultText: "as long as --duration lasts", Usage: "end the run after `N` passes over the objects"},
 		&cli.BoolFlag{Name: "uniquegets", Value: true, Destination: &f.unique, Usage: "download all objects equally often, in random order"},
 		&cli.StringFlag{Name: "filelist", Destination: &f.fileList, TakesFile: true, Usage: "download the objects named in `FILE`, one per line, instead of listing the bucket"},
 		&cli.BoolFlag{Name: "skiplist", Destination: &f.skipList, Usage: "with --pctput=100: do not list the bucket, which warp does not do anyway"},
@@ -117,14 +117,14 @@ func (f *loaderFlags) workloadGroup() command.Group {
 		&cli.StringFlag{Name: "etl", Destination: &f.etl, Usage: "download through AIStore's transformation `NAME`: tar2tf, md5 or echo"},
 		&cli.StringFlag{Name: "etl-spec", Destination: &f.etlSpec, TakesFile: true, Usage: "download through the transformation that `FILE` specifies"},
 		&cli.BoolFlag{Name: "getconfig", Destination: &f.getConfig, Usage: "read the configuration of AIStore's proxy instead of objects"},
-		&cli.IntFlag{Name: "batchsize", Value: 100, Destination: &f.batch, Validator: atLeast(1), Usage: "list and delete `N` objects per request"},
+		&cli.IntFlag{Name: "batchsize", Value: 100, Destination: &f.batch, Validator: flagtype.AtLeast(1), Usage: "list and delete `N` objects per request"},
 		&cli.Int64Flag{Name: "seed", Destination: &f.randomSeed, Usage: "seed `NUMBER` for names, sizes, order and payload; 0 is the current time"},
 		&cli.StringFlag{Name: "subdir", Aliases: []string{"objNamePrefix"}, Destination: &f.subdir, Usage: "virtual directory `DIR` for all objects"},
 		&cli.IntFlag{Name: "putshards", Destination: &f.shards, Validator: shardsValid, Usage: "spread objects over `N` directories"},
 		&cli.BoolFlag{Name: "randomname", Value: true, Destination: &f.randomName, Usage: "use names of 32 random characters; without effect with --loadernum and --loaderidhashlen"},
 		&cli.StringFlag{Name: "loaderid", Value: "0", Destination: &f.loaderID, Usage: "`ID` of this loader among several"},
-		&cli.IntFlag{Name: "loadernum", Destination: &f.loaders, Validator: atLeast(0), Usage: "number `N` of loaders, which count their objects and share no names"},
-		&cli.IntFlag{Name: "loaderidhashlen", Destination: &f.hashBits, Validator: atLeast(0), Usage: "use `N` bits of a hash of --loaderid as the id"},
+		&cli.IntFlag{Name: "loadernum", Destination: &f.loaders, Validator: flagtype.AtLeast(0), Usage: "number `N` of loaders, which count their objects and share no names"},
+		&cli.IntFlag{Name: "loaderidhashlen", Destination: &f.hashBits, Validator: flagtype.AtLeast(0), Usage: "use `N` bits of a hash of --loaderid as the id"},
 		&cli.BoolFlag{Name: "getloaderid", Destination: &f.getLoaderID, Usage: "print the id of this loader and exit"},
 	}}
 }
@@ -134,7 +134,7 @@ func (f *loaderFlags) loaderRunGroup() command.Group {
 		&cli.BoolFlag{Name: "cleanup", Destination: &f.cleanup, DefaultText: "only what this run writes",
 			Usage: "remove what warp has ever written to the bucket, and the bucket if warp made it; --cleanup=false keeps all"},
 	}, Also: []cli.Flag{
-		&cli.IntFlag{Name: "statsinterval", Value: 10, Destination: &f.statsInterval, Validator: atLeast(0), Usage: "print a line every `N` seconds; 0 is never"},
+		&cli.IntFlag{Name: "statsinterval", Value: 10, Destination: &f.statsInterval, Validator: flagtype.AtLeast(0), Usage: "print a line every `N` seconds; 0 is never"},
 		&cli.StringFlag{Name: "stats-output", Destination: &f.statsOutput, TakesFile: true, Usage: "write the table to `FILE` instead of standard output"},
 		&cli.StringFlag{Name: "statsdip", Value: "localhost", Destination: &f.statsdHost, Usage: "send metrics to StatsD at `HOST`"},
 		&cli.IntFlag{Name: "statsdport", Value: 8125, Destination: &f.statsdPort, Validator: portValid, Usage: "UDP port `N` of StatsD"},

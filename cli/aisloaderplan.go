@@ -230,7 +230,7 @@ func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 func (f *loaderFlags) resolveOptions(p *loaderPlan) (err error) {
 	client := randomID()
 	o := &p.opts
-	o.Benchmark, o.Warp, o.RunID, o.ClientID = aisloaderName, thisBuild().version, randomID()+client, client
+	o.Benchmark, o.RunID, o.ClientID = aisloaderName, randomID()+client, client
 	o.Bucket = f.target.Buckets[0]
 	if o.Seed = uint64(f.randomSeed); o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())

@@ -104,7 +104,7 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 		return err
 	}
 	defer closeOut()
-	s := &session{Invocation: inv, flags: &f.benchFlags, opts: p.opts, path: f.log}
+	s := newSession(inv, &f.runFlags, p.opts, f.log)
 	var op bench.Op = p.op
 	if f.getConfig {
 		op = ops.ReadConfig{}
@@ -311,7 +311,7 @@ func (f *loaderFlags) cleanOnly(ctx context.Context, inv *command.Invocation) er
 func (f *loaderFlags) removeKept(ctx context.Context, inv *command.Invocation, client *store.Client) (note string, err error) {
 	seed := randomSeed()
 	left, err := lease.Clean(ctx, lease.Options{
-		Store: client, Bucket: f.target.Buckets[0], Run: randomID() + randomID(), Benchmark: aisloaderName, Warp: thisBuild().version,
+		Store: client, Bucket: f.target.Buckets[0], Run: randomID() + randomID(), Benchmark: aisloaderName, Warp: inv.Version,
 		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
 		Concurrency: f.concurrent, Batch: f.batch, Progress: &cleanProgress{Console: inv.Console},
 	}, lease.Selection{Kept: true})

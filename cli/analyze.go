@@ -47,7 +47,7 @@ func analyzeCommand() *command.Command {
 			if err := analysis.tryOut(); err != nil {
 				return err
 			}
-			if err := asserts.parse(false); err != nil {
+			if err := asserts.parse(false, operations()); err != nil {
 				return err
 			}
 			if err := asserts.tryFiles(); err != nil {

@@ -15,7 +15,6 @@ import (
 	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
-	"warp/cli/profile"
 	"warp/cli/redact"
 	"warp/cli/sighup"
 	"warp/cli/suite"
@@ -54,86 +53,16 @@ type app struct {
 	extra func(command.Environment) []*command.Command // more commands, for tests
 }
 
-// table lists the commands in the order of the help. It is made for each
-// use, because the flags of a command point into a struct of its own.
+// table lists the commands. It is made for each use, because the flags of a command point into a struct of its own.
 func (a *app) table() *command.Table {
-	commands := allCommands(a.env)
+	var extra []*command.Command
 	if a.extra != nil {
-		commands = append(commands, a.extra(a.env)...)
+		extra = a.extra(a.env)
 	}
-	table := command.NewTable(commands)
-	for _, c := range commands {
-		if c.Section == command.SectionBenchmark {
-			// They have so many flags that the ones which are explained with
-			// every other command are only named.
-			for i, g := range c.Groups {
-				if g.Title == command.AnalysisTitle || g.Title == command.OutputTitle {
-					c.Groups[i] = command.Group{Title: g.Title, Also: g.All()}
-				}
-			}
-		}
-	}
-	table.Before, table.Absent = (&profile.Flags{}).Flags(), absentCommands()
+	table := commandTable(a.env, extra...)
 	this := thisBuild()
 	table.Version, table.Date = this.version, this.date
-	table.Instead = map[string][]string{}
-	for _, name := range []string{"access-key", "secret-key", "session-token"} {
-		table.Instead[name] = []string{"profile", "credentials-file"}
-	}
 	return table
-}
-
-// allCommands lists every command. A new one is one line here.
-func allCommands(env command.Environment) []*command.Command {
-	return append(benchmarkTable(env), []*command.Command{
-		analyzeCommand(),
-		cmpCommand(),
-		reportCommand(),
-		mergeCommand(),
-		exportCommand(),
-		collectCommand(),
-		cleanCommand(env),
-		clientCommand(),
-		calibrateCommand(),
-		abCommand(env),
-		baselineCommand(),
-		runCommand(env),
-		markCommand(),
-		completionCommand(),
-		nullStore(),
-	}...)
-}
-
-// benchmarkTable lists the commands of the benchmarks.
-func benchmarkTable(env command.Environment) (table []*command.Command) {
-	for _, b := range benchmarks() {
-		table = append(table, benchmarkCommand(env, b))
-	}
-	return append(table, scriptCommand(env), aisloaderCommand(env))
-}
-
-// benchmarks is the table of the operations. A new one is a file in pkg/bench/ops
-// that does it, a file here that describes it, and a line in this table: help,
-// completion, files for warp run, clients and names of operations follow.
-func benchmarks() []benchmark {
-	return []benchmark{
-		getBenchmark(),
-		putBenchmark(),
-		deleteBenchmark(),
-		listBenchmark(),
-		statBenchmark(),
-		mixedBenchmark(),
-		versionedBenchmark(),
-		retentionBenchmark(),
-		zipBenchmark(),
-		snowballBenchmark(),
-		fanoutBenchmark(),
-		multipartBenchmark(),
-		multipartPutBenchmark(),
-		copyBenchmark(),
-		appendBenchmark(),
-		taggingBenchmark(),
-	}
 }
 
 // main runs one command line, without the program's name.

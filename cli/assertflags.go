@@ -68,11 +68,11 @@ func isAssertion(flag string) bool {
 }
 
 // parse parses the assertions. Assertions of comparisons are about changes, all
-// others about runs.
-func (f *assertFlags) parse(changes bool) error {
+// others about runs. operations are the names that they may have.
+func (f *assertFlags) parse(changes bool, operations []string) error {
 	f.all = nil
 	for _, text := range f.texts {
-		a, err := assert.Parse(text, operations())
+		a, err := assert.Parse(text, operations)
 		switch {
 		case err != nil:
 			return exit.Usagef("--assert: %w", err)

@@ -2,30 +2,20 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/autoterm"
-	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/exports"
 	"warp/cli/flagtype"
-	"warp/cli/marks"
 	"warp/cli/newfile"
-	"warp/cli/profile"
 	"warp/cli/runlog"
 	"warp/cli/serverprof"
 	"warp/cli/target"
-	"warp/cli/upload"
-	"warp/cli/webpage"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -33,37 +23,23 @@ import (
 
 // benchFlags are the flags that every benchmark has.
 type benchFlags struct {
-	target     target.Flags
-	analysis   analysisFlags
-	web        webpage.Flags
-	asserts    assertFlags
-	progress   progressFlags
-	profile    profile.Flags
-	names      nameFlags
-	ends       endFlags
-	payload    payloadFlags
-	verify     verifyFlags
-	fleet      clients.Flags
-	sync       syncFlag
-	autoterm   autoterm.Flags
-	exports    exports.Flags
-	trace      traceFlags
-	upload     upload.Flags
-	marks      marks.Flags
-	serverprof string
+	runFlags
+
+	names   nameFlags
+	ends    endFlags
+	payload payloadFlags
+	verify  verifyFlags
 
 	concurrent, retries            int
 	lease, drain                   time.Duration
 	rps                            float64
 	maxErrors                      bench.ErrorLimit
 	seed                           string
-	benchdata, destroy             string
-	stress, stdout, dryRun         bool
+	destroy                        string
+	dryRun                         bool
 	noClear, keepData, clearBucket bool
 	allowDeadHosts                 bool
-	suite                          bool   // see invocation
-	log                            string // where the op log goes
-	plan                           string // of the run, in one line
+	suite                          bool // see invocation
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -196,7 +172,7 @@ func (f *benchFlags) checkFiles(o *bench.Options) error {
 }
 
 // logKind returns the kind of run in the name of a log.
-func (f *benchFlags) logKind(benchmark string) string {
+func (f *runFlags) logKind(benchmark string) string {
 	if f.fleet.Clients != "" {
 		return "remote"
 	}
@@ -217,7 +193,7 @@ func (f *benchFlags) tryFiles() error {
 func (f *benchFlags) workload(b benchmark) command.Group {
 	g := command.Group{Title: command.WorkloadTitle, Flags: b.flags, Also: b.rarely}
 	g.Flags = append(g.Flags,
-		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
+		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: flagtype.AtLeast(1), Usage: "`N` workers, each with one request at a time"},
 		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a fixed schedule (open loop); 0 is as fast as possible"},
@@ -253,7 +229,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 	return append(f.autoterm.Flags(),
 		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "record profiles of a MinIO server: `KINDS` are cpu, cpuio, mem, block, mutex, threads, trace"},
 		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "start the run even if some of several hosts do not answer"},
-		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "retry a failed request up to `N` times"},
+		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: flagtype.AtLeast(0), Usage: "retry a failed request up to `N` times"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write log rows to standard output as requests finish, and the report to standard error"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
@@ -266,15 +242,6 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&flagtype.Duration{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
 			Usage: "at the end of the run, wait up to `TIME` for requests in flight"},
 	)
-}
-
-func atLeast(min int) func(int) error {
-	return func(n int) error {
-		if n < min {
-			return flagtype.Wrong("%d is less than %d", n, min)
-		}
-		return nil
-	}
 }
 
 // minRate is one request a day; beyond that the times of a schedule overflow.
@@ -290,13 +257,6 @@ func rateValid(r float64) error {
 func shareValid(share float64) error {
 	if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
 		return flagtype.Wrong("%g is not a share", share)
-	}
-	return nil
-}
-
-func percentValid(n int) error {
-	if n < 0 || n > 100 {
-		return flagtype.Wrong("%d is not between 0 and 100", n)
 	}
 	return nil
 }
@@ -353,33 +313,11 @@ func (f *benchFlags) check() error {
 	return f.analysis.checkOut()
 }
 
-func (f *benchFlags) checkServerProfiles() error {
+func (f *runFlags) checkServerProfiles() error {
 	if err := f.target.Require(f.serverprof != "", "--serverprof", engines.Profiles); err != nil {
 		return err
 	}
 	return serverprof.Check(f.serverprof)
-}
-
-// operations returns the names of the requests of all benchmarks, each once.
-func operations() (names []string) {
-	for _, b := range benchmarks() {
-		for _, name := range b.requests {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return append(names, "CFG") // of warp aisloader, which has no row in the table of benchmarks
-}
-
-// operationOf returns the operation of a benchmark, nil if there is no benchmark of that name.
-func operationOf(benchmark string) bench.Op {
-	for _, b := range benchmarks() {
-		if b.name == benchmark {
-			return b.op
-		}
-	}
-	return nil
 }
 
 // demandDestroy returns the error for flags that would delete other people's objects.
@@ -416,7 +354,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 	}
 	id := randomID()
 	o := bench.Options{
-		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
+		Benchmark: name, RunID: randomID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.target.Buckets[0], MoreBuckets: f.target.Buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: f.maxErrors, Payload: payload, Verify: f.verify.how,
@@ -433,31 +371,4 @@ func (f *benchFlags) seedNumber() (uint64, error) {
 		return randomSeed(), nil
 	}
 	return parseSeed(f.seed)
-}
-
-// randomSeed has 53 bits, so that every reader of JSON or of a spreadsheet
-// keeps them.
-func randomSeed() uint64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return binary.LittleEndian.Uint64(b[:]) >> 11
-}
-
-func parseSeed(s string) (uint64, error) {
-	seed, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0, exit.Usagef("--seed: %q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
-	}
-	return seed, nil
-}
-
-// randomID returns four letters and digits that identify a run or a client.
-func randomID() string {
-	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-	text := rand.Text()
-	var id [4]byte
-	for i := range id {
-		id[i] = letters[(int(text[2*i])*31+int(text[2*i+1]))%len(letters)]
-	}
-	return string(id[:])
 }

@@ -68,7 +68,7 @@ func runCalibration(ctx context.Context, inv *command.Invocation, each time.Dura
 		return nil, exit.Errorf("start the null store: %w", err)
 	}
 	c, err := calibrate.Run(ctx, calibrate.Options{
-		Warp: thisBuild().version, Each: each,
+		Warp: inv.Version, Each: each,
 		NullStore: func(size int64) *exec.Cmd { return exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10)) },
 		Measuring: func(op string, size int64, concurrency int) {
 			inv.Notef("measuring %s of %s, %d at a time", op, flagtype.FormatSize(size), concurrency)

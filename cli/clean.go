@@ -11,7 +11,6 @@ import (
 	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
-	"warp/cli/live"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/generator"
@@ -117,7 +116,7 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, t
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
 	seed := randomSeed()
 	options := lease.Options{
-		Store: target.Client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: thisBuild().version,
+		Store: target.Client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: inv.Version,
 		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
 		Concurrency: cleanConcurrency, Progress: &cleanProgress{Console: inv.Console},
 	}
@@ -211,17 +210,3 @@ func (c *cleanRun) fate(dryRun bool) string {
 	}
 	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", human.Brief(time.Duration(c.WaitS*float64(time.Second))))
 }
-
-// A cleanProgress shows the progress of the removal.
-type cleanProgress struct {
-	*console.Console
-	bar *live.Bar
-}
-
-func (p *cleanProgress) Begin(title string, total int64) {
-	p.bar = p.View(10 * time.Second).Bar(live.Task{Title: title, Unit: "objects", Total: total})
-}
-
-func (p *cleanProgress) Add(n int64)      { p.bar.Add(n) }
-func (p *cleanProgress) End()             { p.bar.Finish() }
-func (p *cleanProgress) Warn(text string) { p.Warnf("%s", text) }

@@ -77,14 +77,14 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 		inv.Warnf("the clock is shifted by %v", skew)
 	}
 	a := agent.New(agent.Options{
-		Warp: thisBuild().version, Token: token, Folder: ".", Skew: skew, SourceIP: source,
+		Warp: inv.Version, Token: token, Folder: ".", Skew: skew, SourceIP: source,
 		Operation: operationOf, Logf: inv.Notef,
 		Redact: func(secrets ...string) func(string) string {
 			inv.Hide.Add(secrets...)
 			return inv.Hide.Text
 		},
 	})
-	inv.Notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())
+	inv.Notef("warp %s listens at %s for a coordinator", inv.Version, l.Addr())
 	if token == "" {
 		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", clients.TokenVariable)
 	}

@@ -52,7 +52,7 @@ func cmpCommand() *command.Command {
 			if inv.Args[0] == "-" && inv.Args[1] == "-" {
 				return exit.Usagef("standard input cannot be both runs").WithHint("give the file of one of them")
 			}
-			if err := asserts.parse(true); err != nil {
+			if err := asserts.parse(true, operations()); err != nil {
 				return err
 			}
 			if err := web.Check(); err != nil {
@@ -129,20 +129,4 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *an
 	return exit.Join(err, savePage(inv, &analysis.html, func(o page.Options) *page.Page {
 		return page.Runs([]compare.Run{before, after}, &c, o)
 	}))
-}
-
-// showVerdicts writes the result of a comparison of sets, and its page if --html is given.
-func showVerdicts(inv *command.Invocation, v *compare.Verdicts, html *htmlFlag) error {
-	inv.Hide.Strings(v)
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return report.VerdictsJSON(w, v)
-		}
-		return report.VerdictsText(w, v, textOptions(inv, false))
-	})
-	return exit.Join(err, savePage(inv, html, func(page.Options) *page.Page { return page.Verdicts(v) }))
-}
-
-func textOptions(inv *command.Invocation, verbose bool) report.TextOptions {
-	return report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: verbose, Width: inv.OutWidth()}
 }

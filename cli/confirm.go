@@ -16,7 +16,7 @@ func (f *benchFlags) measure(ctx context.Context, inv *command.Invocation, b ben
 	o.Redact = inv.Hide.Text
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &session{Invocation: inv, flags: f, opts: o, path: f.log}
+	s := newSession(inv, &f.runFlags, o, f.log)
 	var err error
 	if f.fleet.Clients != "" {
 		s.load, err = newFleetLoad(ctx, s, op)
@@ -59,7 +59,7 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *command.Invocation, b b
 
 // checkAsserts parses the assertions, and returns an error for flags that contradict them.
 func (f *benchFlags) checkAsserts() error {
-	if err := f.asserts.parse(false); err != nil {
+	if err := f.asserts.parse(false, operations()); err != nil {
 		return err
 	}
 	if !f.asserts.confirm {

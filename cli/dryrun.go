@@ -30,7 +30,7 @@ func (f *benchFlags) summary(b benchmark, o *bench.Options) string {
 }
 
 // planFiles adds the files of a run to its plan.
-func (f *benchFlags) planFiles(d *plan.DryRun, o *bench.Options) {
+func (f *runFlags) planFiles(d *plan.DryRun, o *bench.Options) {
 	switch {
 	case f.stress:
 		d.Say("no op log is written")

@@ -50,7 +50,7 @@ func (e *endFlags) foreverFlag() cli.Flag {
 // writeFlags are the flags of operations whose requests write objects.
 func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "max-objects", Destination: &e.maxObjects, Validator: atLeast(0),
+		&cli.IntFlag{Name: "max-objects", Destination: &e.maxObjects, Validator: flagtype.AtLeast(0),
 			Usage: "end the run after writing `N` objects; the default --duration then does not apply"},
 		&flagtype.Size{Name: "total-size", Destination: &e.totalSize,
 			Usage: "end the run after writing `SIZE` in total; the default --duration then does not apply"},

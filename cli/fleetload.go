@@ -126,7 +126,7 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	store, err := s.flags.target.Describe(ctx, s.Invocation, s.flags.concurrent)
+	store, err := s.flags.target.Describe(ctx, s.Invocation, s.opts.Concurrency)
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +325,7 @@ func (l *fleetLoad) watchSteadiness() (stop func()) {
 }
 
 // checkFleet returns an error if flags do not go with clients on other machines.
-func (f *benchFlags) checkFleet() error {
+func (f *runFlags) checkFleet() error {
 	if err := f.fleet.Check(); err != nil || f.fleet.Clients == "" {
 		return err
 	}

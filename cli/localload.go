@@ -35,7 +35,7 @@ type localLoad struct {
 // newLocalLoad opens the store that the flags name. It calls full when the
 // embedded store is full.
 func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)) (*localLoad, error) {
-	target, err := s.flags.target.Open(ctx, s.Invocation, s.flags.concurrent, full)
+	target, err := s.flags.target.Open(ctx, s.Invocation, s.opts.Concurrency, full)
 	if err != nil {
 		return nil, err
 	}

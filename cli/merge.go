@@ -47,7 +47,7 @@ func mergeCommand() *command.Command {
 
 // mergeLogs merges, shows the path of the result, and judges assertions about it.
 func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, asserts *assertFlags, html *htmlFlag, layout string) error {
-	if err := asserts.parse(false); err != nil {
+	if err := asserts.parse(false, operations()); err != nil {
 		return err
 	}
 	path := runlog.Path(benchdata, "merge", randomID())

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/flagtype"
 	"warp/pkg/bench/ops"
 )
 
@@ -15,7 +16,7 @@ func mixedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var mixed ops.Mixed
 	shares := distribution(&mixed)
-	putShare := &cli.IntFlag{Name: "pctput", Validator: percentValid,
+	putShare := &cli.IntFlag{Name: "pctput", Validator: flagtype.Percent,
 		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
 	return benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",

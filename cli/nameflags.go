@@ -24,7 +24,7 @@ type nameFlags struct {
 }
 
 func (n *nameFlags) flags() []cli.Flag {
-	n.clientFlag = &cli.IntFlag{Name: "client-id", Destination: &n.client, Hidden: true, Validator: atLeast(0),
+	n.clientFlag = &cli.IntFlag{Name: "client-id", Destination: &n.client, Hidden: true, Validator: flagtype.AtLeast(0),
 		Usage: "with --client-count and --seed: `ID` of this client, from 0; clients share no names"}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "prefix", Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},

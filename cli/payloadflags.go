@@ -22,8 +22,8 @@ type payloadFlags struct {
 func (p *payloadFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "obj.generator", Value: "random", Config: flagtype.Choices{"random"}, Usage: "`KIND` of payload: random"},
-		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compressible"},
-		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
+		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: flagtype.Percent, Usage: "make `N` % of the payload compressible"},
+		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: flagtype.Percent, Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
 		&cli.StringFlag{Name: "reader", Value: "rand", Destination: &p.reader, Validator: readerValid,
 			Usage: "payload `SOURCE`: rand (random bytes), tar (each object is a TAR archive) or file:NAME (the content of that file, repeated)"},
 	}

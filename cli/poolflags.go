@@ -95,7 +95,7 @@ func (p *poolFlags) passFlags() []cli.Flag {
 		Usage: "use all objects equally often: pass after pass, each in a new random order"}
 	p.uniqueGiven = unique.IsSet
 	return []cli.Flag{unique,
-		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: atLeast(0),
+		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: flagtype.AtLeast(0),
 			Usage: "end the run after `N` passes over all objects; the default --duration then does not apply"}}
 }
 

@@ -19,7 +19,6 @@ import (
 	"warp/cli/newfile"
 	"warp/cli/plan"
 	"warp/cli/runlog"
-	"warp/cli/scripttable"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/script"
@@ -56,7 +55,7 @@ func scriptCommand(env command.Environment) *command.Command {
 			}, Also: []cli.Flag{
 				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "client `CLIENT`: s3, gcs, azure or adls; the names of object-store-bench's other clients mean the same"},
 				&cli.BoolFlag{Name: "virtual-threads", Aliases: []string{"no-virtual-threads"}, Destination: &f.virtualThreads, Hidden: true, Usage: "no effect, accepted for compatibility with object-store-bench"},
-				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
+				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: flagtype.AtLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},
 			f.target.Group(env),
 			{Title: command.RunTitle, Flags: []cli.Flag{
@@ -161,7 +160,7 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.checkStdout(json); err != nil {
 		return err
 	}
-	if err := f.asserts.parse(false); err != nil {
+	if err := f.asserts.parse(false, operations()); err != nil {
 		return err
 	}
 	if err := f.exports.Check(); err != nil {
@@ -321,7 +320,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	id := randomID()
 	seed := randomSeed()
 	o := bench.Options{
-		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.Buckets[0], Seed: seed,
+		Benchmark: "script", RunID: randomID() + id, ClientID: id, Bucket: f.target.Buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
 	}
@@ -341,9 +340,8 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	if err != nil {
 		return err
 	}
-	table := scripttable.New(inv, statements, steps)
-	s := &session{Invocation: inv, flags: &f.benchFlags, opts: o, path: path}
-	s.load = &scriptLoad{s: s, target: target, table: table, statements: statements, script: &bench.Script{Client: target.Client, Options: o, Steps: steps, Watcher: table}}
+	s := newSession(inv, &f.runFlags, o, path)
+	s.load = newScriptLoad(s, target, statements, steps)
 	return s.run(ctx)
 }
 

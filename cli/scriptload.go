@@ -29,6 +29,13 @@ type scriptLoad struct {
 	out        *bench.Outcome
 }
 
+func newScriptLoad(s *session, target *target.Target, statements []script.Statement, steps []bench.ScriptStep) *scriptLoad {
+	table := scripttable.New(s.Invocation, statements, steps)
+	return &scriptLoad{s: s, target: target, table: table, statements: statements, script: &bench.Script{
+		Client: target.Client, Options: s.opts, Steps: steps, Watcher: table,
+	}}
+}
+
 func (l *scriptLoad) open(ctx context.Context) error {
 	stop := l.s.flags.target.NoteSilence(l.s.Console, l.target.Client)
 	err := l.script.Open(ctx)

@@ -34,7 +34,7 @@ import (
 // made.
 type session struct {
 	*command.Invocation
-	flags *benchFlags
+	flags *runFlags
 	opts  bench.Options
 	load  load
 	path  string // of the op log
@@ -49,6 +49,12 @@ type session struct {
 	plan     *marks.Plan
 	page     *webpage.Page // nil without --web and --serve
 	written  string        // the op log, once it is complete
+}
+
+// newSession prepares a run whose op log goes to path. Its load is set before it runs.
+func newSession(inv *command.Invocation, f *runFlags, o bench.Options, path string) *session {
+	o.Warp = inv.Version
+	return &session{Invocation: inv, flags: f, opts: o, path: path}
 }
 
 // A load makes the requests of a session: a benchmark in this process

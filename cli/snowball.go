@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
 	"warp/pkg/store/engines"
@@ -27,7 +28,7 @@ func snowballBenchmark() benchmark {
 		},
 		examples: []string{"warp snowball --host=s3:9000 --access-key=… --secret-key=… --objs.per=100"},
 		flags: append(pool.sizeFlags("512KiB"),
-			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: atLeast(1), Usage: "put `N` objects into each TAR"},
+			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: flagtype.AtLeast(1), Usage: "put `N` objects into each TAR"},
 			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs; all objects in a TAR are then the same"},
 		),
 		payload: true, writes: true,

@@ -21,7 +21,7 @@ const (
 )
 
 // checkStdout returns an error for flags that also write to standard output.
-func (f *benchFlags) checkStdout(json bool) error {
+func (f *runFlags) checkStdout(json bool) error {
 	if f.stdout && json {
 		return exit.Usagef("--stdout writes rows and --json the report to standard output").WithHint("leave out one of them; warp analyze --json makes the report of the log")
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
 )
 
 // traceFlags are about the phases of HTTP requests.
@@ -18,7 +20,7 @@ func (f *traceFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "trace-http", Destination: &f.on,
 			Usage: "measure the phases of a sample of requests: DNS, connect, TLS, send, wait, receive; SIGHUP toggles it"},
-		&cli.IntFlag{Name: "trace-http-sample", Hidden: true, Value: traceSample, Destination: &f.sample, Validator: atLeast(1),
+		&cli.IntFlag{Name: "trace-http-sample", Hidden: true, Value: traceSample, Destination: &f.sample, Validator: flagtype.AtLeast(1),
 			Usage: "with --trace-http: sample one request in `N` at random, and every new connection"},
 	}
 }

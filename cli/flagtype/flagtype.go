@@ -171,3 +171,21 @@ func FormatSize(n int64) string {
 	}
 	return text
 }
+
+// AtLeast returns a validator of numbers that are not less than min.
+func AtLeast(min int) func(int) error {
+	return func(n int) error {
+		if n < min {
+			return Wrong("%d is less than %d", n, min)
+		}
+		return nil
+	}
+}
+
+// Percent is a validator of percentages.
+func Percent(n int) error {
+	if n < 0 || n > 100 {
+		return Wrong("%d is not between 0 and 100", n)
+	}
+	return nil
+}

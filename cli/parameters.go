@@ -3,7 +3,6 @@ package cli
 import (
 	"warp/cli/command"
 	"warp/cli/redact"
-	"warp/pkg/compare"
 )
 
 // parameters lists the flags of the command with their effective values, as
@@ -29,26 +28,4 @@ func parameters(inv *command.Invocation) map[string]string {
 		}
 	}
 	return params
-}
-
-// flagDefaults returns the defaults of the flags of benchmarks.
-func flagDefaults() compare.Defaults {
-	known := map[string]map[string]string{}
-	return func(benchmark, name string) (string, bool) {
-		if known[benchmark] == nil {
-			known[benchmark] = map[string]string{}
-			for _, c := range benchmarkTable(func(string) (string, bool) { return "", false }) {
-				if c.Name != benchmark {
-					continue
-				}
-				for _, f := range c.Flags() {
-					if f.PreParse() == nil {
-						known[benchmark][f.Names()[0]] = command.Value(f)
-					}
-				}
-			}
-		}
-		value, ok := known[benchmark][name]
-		return value, ok
-	}
 }
