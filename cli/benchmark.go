@@ -14,7 +14,6 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
 	"warp/cli/runlog"
-	"warp/cli/serverprof"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -171,14 +170,6 @@ func (f *benchFlags) checkFiles(o *bench.Options) error {
 	return runlog.CheckNew(f.log)
 }
 
-// logKind returns the kind of run in the name of a log.
-func (f *runFlags) logKind(benchmark string) string {
-	if f.fleet.Clients != "" {
-		return "remote"
-	}
-	return benchmark
-}
-
 // tryFiles checks that the files of a run can be created.
 func (f *benchFlags) tryFiles() error {
 	if err := f.asserts.tryFiles(); err != nil {
@@ -311,13 +302,6 @@ func (f *benchFlags) check() error {
 		return err
 	}
 	return f.analysis.checkOut()
-}
-
-func (f *runFlags) checkServerProfiles() error {
-	if err := f.target.Require(f.serverprof != "", "--serverprof", engines.Profiles); err != nil {
-		return err
-	}
-	return serverprof.Check(f.serverprof)
 }
 
 // demandDestroy returns the error for flags that would delete other people's objects.

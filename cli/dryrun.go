@@ -5,8 +5,6 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/plan"
-	"warp/cli/runlog"
-	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -27,22 +25,6 @@ func showPlan(inv *command.Invocation, f *benchFlags, b benchmark, o bench.Optio
 // summary describes a run before it begins.
 func (f *benchFlags) summary(b benchmark, o *bench.Options) string {
 	return fmt.Sprintf("bucket %s: %s; %s", o.Buckets(), b.plan(), f.planEnd(b, o))
-}
-
-// planFiles adds the files of a run to its plan.
-func (f *runFlags) planFiles(d *plan.DryRun, o *bench.Options) {
-	switch {
-	case f.stress:
-		d.Say("no op log is written")
-	default:
-		d.Say("the op log is written to %s", runlog.PathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+runlog.Suffix))
-	}
-	if f.upload.URL != "" {
-		d.Say("the op log is uploaded to %s", f.upload.URL)
-	}
-	if f.progress.output != "" {
-		d.Say("a line per operation is written to %s every %s", f.progress.output, human.Duration(f.progress.interval))
-	}
 }
 
 // planEnd describes how requests are sent and what ends that.
