@@ -17,7 +17,7 @@ import (
 func TestRequestsAreNamed(t *testing.T) {
 	t.Parallel()
 	var files []string
-	for _, folder := range []string{"../pkg/bench", "../pkg/bench/ops"} {
+	for _, folder := range []string{"../../pkg/bench", "../../pkg/bench/ops"} {
 		more, err := filepath.Glob(folder + "/*.go")
 		if err != nil || len(more) == 0 {
 			t.Fatalf("read %d files of %s: %v", len(more), folder, err)
