@@ -74,7 +74,7 @@ func (f *loaderFlags) describe(p *loaderPlan) string {
 		does = fmt.Sprintf("uploads objects of %s", p.op.Sizes)
 	}
 	f.ends.passes = f.epochs > 0
-	return does + "; " + f.planEnd(benchmark{}, &p.opts)
+	return does + "; " + f.planEnd(false, &p.opts)
 }
 
 // execute runs the load.

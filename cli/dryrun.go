@@ -17,23 +17,23 @@ func showPlan(inv *command.Invocation, f *benchFlags, b benchmark, o bench.Optio
 	}
 	d.Bucket(&f.target, &o, f.destroy != "", f.seed == "")
 	d.Say("%s", b.plan())
-	d.Say("%s", f.planEnd(b, &o))
+	d.Say("%s", f.planEnd(b.empties, &o))
 	f.planFiles(d, &o)
 	return d.Show(inv)
 }
 
 // summary describes a run before it begins.
 func (f *benchFlags) summary(b benchmark, o *bench.Options) string {
-	return fmt.Sprintf("bucket %s: %s; %s", o.Buckets(), b.plan(), f.planEnd(b, o))
+	return fmt.Sprintf("bucket %s: %s; %s", o.Buckets(), b.plan(), f.planEnd(b.empties, o))
 }
 
 // planEnd describes how requests are sent and what ends that.
-func (f *benchFlags) planEnd(b benchmark, o *bench.Options) string {
+func (f *benchFlags) planEnd(empties bool, o *bench.Options) string {
 	var ends []string
 	if f.ends.passes {
 		ends = append(ends, "all passes of --epochs are made")
 	}
-	if b.empties {
+	if empties {
 		ends = append(ends, "none is left")
 	}
 	if f.autoterm.On {
