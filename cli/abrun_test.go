@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/cli/reports"
 	"warp/cli/runlog"
 	"warp/internal/teststore"
 	"warp/pkg/compare"
@@ -138,7 +139,7 @@ func TestAssertAbortOfAFleet(t *testing.T) {
 	if r.code != exit.Assertion && r.code != exit.Undecided || !strings.Contains(r.out, `The run ended because "GET.max<1ns" cannot hold any more: GET.max is `) || !strings.Contains(r.out, "errors<=0% holds") {
 		t.Fatalf("exit code %d: %s%s", r.code, r.err, r.out)
 	}
-	a, err := runlog.Analyze(t.Context(), log+".csv.zst", nil, (&analysisFlags{}).options())
+	a, err := runlog.Analyze(t.Context(), log+".csv.zst", nil, (&reports.AnalysisFlags{}).Options())
 	if err != nil || a.End != "completed" || a.Operations[len(a.Operations)-1].Clients != 2 {
 		t.Errorf("%v, %+v", err, a)
 	}
@@ -155,7 +156,7 @@ func TestABOverAFleet(t *testing.T) {
 		t.Fatalf("%s", r)
 	}
 	for _, side := range []string{"a", "b"} {
-		a, err := runlog.Analyze(t.Context(), filepath.Join(r.dir, "logs", side, "001.csv.zst"), nil, (&analysisFlags{}).options())
+		a, err := runlog.Analyze(t.Context(), filepath.Join(r.dir, "logs", side, "001.csv.zst"), nil, (&reports.AnalysisFlags{}).Options())
 		if err != nil || len(a.Operations) == 0 || a.Operations[len(a.Operations)-1].Clients != 2 {
 			t.Errorf("side %s: %v, %+v", side, err, a)
 		}

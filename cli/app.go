@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"warp/cli/command"
+	"warp/cli/commands"
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/redact"
@@ -59,7 +60,7 @@ func (a *app) table() *command.Table {
 	if a.extra != nil {
 		extra = a.extra(a.env)
 	}
-	table := commandTable(a.env, extra...)
+	table := commands.Table(a.env, extra...)
 	this := thisBuild()
 	table.Version, table.Date = this.version, this.date
 	return table
@@ -105,7 +106,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 		_, err = io.WriteString(a.out, text)
 		return err
 	case line.Install:
-		return installCompletion(a.env, a.out)
+		return commands.InstallCompletion(a.env, a.out)
 	}
 	if err := line.Parse(a.env); err != nil {
 		return err

@@ -9,10 +9,12 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
+	"warp/cli/session"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
 )
@@ -28,7 +30,7 @@ func fakeCommands(env command.Environment) []*command.Command {
 		maxErrors                              bench.ErrorLimit
 		tls, stress                            bool
 		add                                    []string
-		progress                               progressFlags
+		progress                               session.ProgressFlags
 	}
 	return []*command.Command{{
 		Name: "fake", Section: command.SectionBenchmark, Summary: "benchmark nothing",
@@ -50,23 +52,23 @@ func fakeCommands(env command.Environment) []*command.Command {
 				&flagtype.Limit{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
 				&flagtype.List{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
 				&cli.BoolFlag{Name: "stress", Destination: &o.stress, Hidden: true, Usage: "no log"},
-				o.progress.flag(),
+				o.progress.Flag(),
 			}},
 		},
-		Absent: absentFromBenchmarks(),
+		Absent: benchmarks.Absent(),
 		Run: func(ctx context.Context, inv *command.Invocation) error {
 			switch o.host {
 			case "params":
 				return json.NewEncoder(inv.Out).Encode(struct {
 					Line   string
 					Params map[string]string
-				}{inv.Line, parameters(inv)})
+				}{inv.Line, session.Parameters(inv)})
 			case "fails":
 				return exit.Errorf("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").WithHint("start it")
 			case "some-fail":
 				return exit.Requestsf("3 of 100 requests failed")
 			}
-			return fakeRun(ctx, inv, o.duration, o.progress.interval, o.host == "panics")
+			return fakeRun(ctx, inv, o.duration, o.progress.Interval, o.host == "panics")
 		},
 	}}
 }

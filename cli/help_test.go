@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/commands"
 	"warp/internal/check"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	texts := map[string][]string{"root": {"--help"}, "root-all": {"--help-all"}}
-	for _, c := range allCommands(mapEnvironment(nil)) {
+	for _, c := range commands.All(mapEnvironment(nil)) {
 		texts[c.Name] = []string{c.Name, "--help"}
 		texts[c.Name+"-all"] = []string{c.Name, "--help-all"}
 	}

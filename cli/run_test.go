@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"warp/cli/commands"
 	"warp/cli/exit"
 	"warp/pkg/runfile"
 )
@@ -35,7 +36,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		}
 	}
 	var flags []string
-	for _, f := range benchmarkFlags(mapEnvironment(nil)) {
+	for _, f := range commands.BenchmarkFlags(mapEnvironment(nil)) {
 		flags = append(flags, f.Names()[0])
 	}
 	var keys []runfile.Key

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/commands"
 	"warp/cli/flagtype"
 	"warp/cli/suite"
 	"warp/internal/check"
@@ -31,10 +32,10 @@ type schema = map[string]any
 func runSchema() schema {
 	env := mapEnvironment(nil)
 	var names, flags []string
-	for _, c := range benchmarkTable(env) {
+	for _, c := range commands.Benchmarks(env) {
 		names = append(names, c.Name)
 	}
-	known := benchmarkFlags(env)
+	known := commands.BenchmarkFlags(env)
 	for _, f := range known {
 		flags = append(flags, f.Names()[0])
 	}

@@ -1,5 +1,3 @@
-// Package aisloader prints the figures of a run as NVIDIA's aisloader prints them: a table with lines of each interval and
-// the totals, or a list of JSON objects.
 package aisloader
 
 import (

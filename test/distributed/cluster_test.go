@@ -156,7 +156,7 @@ type host struct {
 func (h *host) ahead(t *testing.T, skew string) {
 	t.Helper()
 	h.warp = filepath.Join(t.TempDir(), "warp")
-	if err := testbinary.Build(h.warp, "warp", "-ldflags=-X warp/cli.clockSkew="+skew); err != nil {
+	if err := testbinary.Build(h.warp, "warp", "-ldflags=-X warp/cli/commands.clockSkew="+skew); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,47 @@
+package benchmarks
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/pkg/bench/ops"
+	"warp/pkg/store/engines"
+)
+
+func copyBenchmark() benchmark {
+	pool := poolFlags{versions: 1}
+	var op ops.Copy
+	var parts partFlags
+	size := parts.sizeFlag(0, "copy objects larger than `SIZE` in parts of that size")
+	size.(*flagtype.Size).DefaultText = "5GiB"
+	return benchmark{
+		name: "copy", summary: "copy objects inside the store",
+		op: &op, requests: []string{"COPY", "COPYPART"},
+		needs:    []engines.Feature{engines.Copies},
+		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
+		plan:     pool.then("has the store copy them to new names in random order"),
+		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			size,
+			parts.atOnceFlag(4, "transfer `N` parts of an object at a time"),
+		),
+		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
+		payload: true, writes: true,
+		check: func(f *Flags) error {
+			if err := f.Target.Require(parts.size > 0, "copy --part.size", engines.PartCopies); err != nil {
+				return err
+			}
+			if parts.size > 0 {
+				if err := parts.check(); err != nil {
+					return err
+				}
+			}
+			var err error
+			op.Pool, err = pool.pool(f)
+			op.PartSize, op.AtOnce = parts.size, parts.atOnce
+			return err
+		},
+	}
+}

@@ -1,0 +1,46 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/pkg/bench/ops"
+)
+
+func deleteBenchmark() benchmark {
+	pool := poolFlags{versions: 1}
+	var del ops.Delete
+	return benchmark{
+		name: "delete", summary: "delete objects, many per request",
+		op: &del, requests: []string{"DELETE"},
+		about: []string{
+			"Uploads --objects objects, then deletes them in batches. Ends when none are left.",
+			"With --list-existing or --filelist it deletes objects that are not warp's, and requires --destroy.",
+		},
+		plan: func() string { return pool.describe() + fmt.Sprintf("deletes them, %d per request", del.Batch) }, empties: true,
+		examples: []string{"warp delete --host=s3:9000 --access-key=… --secret-key=… --batch=10"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
+			&cli.IntFlag{Name: "batch", Value: 100, Destination: &del.Batch, Validator: batchValid, Usage: "delete `N` objects per request, at most 1000"},
+		),
+		rarely:  pool.existingFlags(),
+		payload: true,
+		check: func(f *Flags) (err error) {
+			if pool.foreign() && !f.Target.MayDestroy(f.Destroy) {
+				return f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.Target.BucketList())
+			}
+			del.Pool, err = pool.pool(f)
+			return err
+		},
+		adjust: pool.adjust,
+	}
+}
+
+// batchValid enforces the limit of S3 for one request.
+func batchValid(n int) error {
+	if n < 1 || n > 1000 {
+		return flagtype.Wrong("%d is not between 1 and 1000", n)
+	}
+	return nil
+}

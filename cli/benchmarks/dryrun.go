@@ -1,0 +1,43 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"warp/cli/command"
+	"warp/cli/plan"
+	"warp/pkg/bench"
+)
+
+// showPlan shows what --dry-run shows.
+func showPlan(inv *command.Invocation, f *Flags, b benchmark, o bench.Options) error {
+	d := plan.New(inv, b.name)
+	d.Say("requests go to %s", plan.Hosts(&f.Target))
+	if f.Fleet.Clients != "" {
+		d.Say("the clients %s make them, each with all of these parameters", f.Fleet.Clients)
+	}
+	d.Bucket(&f.Target, &o, f.Destroy != "", f.Seed == "")
+	d.Say("%s", b.plan())
+	d.Say("%s", f.PlanEnd(b.empties, &o))
+	f.PlanFiles(d, &o)
+	return d.Show(inv)
+}
+
+// summary describes a run before it begins.
+func (f *Flags) summary(b benchmark, o *bench.Options) string {
+	return fmt.Sprintf("bucket %s: %s; %s", o.Buckets(), b.plan(), f.PlanEnd(b.empties, o))
+}
+
+// PlanEnd describes how requests are sent and what ends that.
+func (f *Flags) PlanEnd(empties bool, o *bench.Options) string {
+	var ends []string
+	if f.Ends.Passes {
+		ends = append(ends, "all passes of --epochs are made")
+	}
+	if empties {
+		ends = append(ends, "none is left")
+	}
+	if f.Autoterm.On {
+		ends = append(ends, "the throughput is steady (--autoterm)")
+	}
+	return plan.Requests(o, ends)
+}

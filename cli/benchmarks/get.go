@@ -1,0 +1,62 @@
+package benchmarks
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/pkg/bench/ops"
+)
+
+func getBenchmark() benchmark {
+	var pool poolFlags
+	var get ops.Get
+	part := &cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"}
+	return benchmark{
+		name: "get", summary: "download objects, or parts of them",
+		op: &get, requests: []string{"GET"},
+		about: []string{"Uploads --objects objects, then downloads them in random order."},
+		plan: func() string {
+			if get.Range || get.ReadOffset > 0 || get.ReadLength > 0 {
+				return pool.describe() + "downloads parts of them in random order"
+			}
+			return pool.describe() + "downloads them in random order"
+		},
+		examples: []string{
+			"warp get --host=s3-{1...4}:9000 --access-key=… --secret-key=… --obj.size=1MiB",
+			"warp get --list-existing --objects=0 --bucket=photos",
+		},
+		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			part,
+			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "length `SIZE` of these parts; implies --range"},
+		),
+		rarely: slices.Concat([]cli.Flag{
+			&flagtype.Size{Name: "read-offset", Destination: &get.ReadOffset, Usage: "skip the first `SIZE` bytes of each object"},
+			&flagtype.Size{Name: "read-length", Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
+			pool.versionsFlag(1),
+		}, pool.existingFlags(), pool.passFlags()),
+		payload: true, reads: true,
+		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",
+		check: func(f *Flags) (err error) {
+			if get.RangeSize > 0 && part.IsSet() && !get.Range {
+				return exit.Usagef("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
+			}
+			get.Range = get.Range || get.RangeSize > 0
+			fixed := get.ReadOffset > 0 || get.ReadLength > 0
+			if get.Range && fixed {
+				return exit.Usagef("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
+			}
+			if err := cmp.Or(f.verify.whole("--range", get.Range), f.verify.whole("--read-offset or --read-length", fixed)); err != nil {
+				return err
+			}
+			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
+				err = exit.Usagef("--read-offset=%s is not inside of objects that may have %s only", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
+			}
+			return err
+		},
+		adjust: pool.adjust,
+	}
+}

@@ -1,0 +1,92 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/pkg/bench/ops"
+)
+
+func mixedBenchmark() benchmark {
+	pool := poolFlags{versions: 1}
+	var mixed ops.Mixed
+	shares := distribution(&mixed)
+	putShare := &cli.IntFlag{Name: "pctput", Validator: flagtype.Percent,
+		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
+	return benchmark{
+		name: "mixed", summary: "download, stat, upload and delete at once",
+		op: &mixed, requests: []string{"GET", "STAT", "PUT", "DELETE"},
+		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
+		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
+		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			shares...),
+		payload: true, writes: true, reads: true,
+		rarely: []cli.Flag{putShare},
+		check: func(f *Flags) (err error) {
+			if putShare.IsSet() {
+				if err := onlyPuts(&mixed, putShare.Get().(int), shares); err != nil {
+					return err
+				}
+				if mixed.Get == 0 && !pool.objectsGiven() {
+					pool.objects = 0 // nothing is ever read
+				}
+			}
+			if err := mixed.Check(); err != nil {
+				return exit.Usagef("%w", err)
+			}
+			mixed.Pool, err = pool.pool(f)
+			return err
+		},
+	}
+}
+
+// distribution are the shares of the four operations.
+func distribution(m *ops.Mixed) []cli.Flag {
+	return []cli.Flag{
+		shareFlag("get", 45, &m.Get, "downloads"),
+		shareFlag("stat", 30, &m.Stat, "stats"),
+		shareFlag("put", 15, &m.Put, "uploads"),
+		shareFlag("delete", 10, &m.Delete, "deletions; at most the share of uploads"),
+	}
+}
+
+func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
+	return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "relative share of " + what}
+}
+
+// onlyPuts makes mixed one of uploads, which are that many percent of the
+// requests, and of downloads.
+func onlyPuts(mixed *ops.Mixed, percent int, shares []cli.Flag) error {
+	for _, f := range shares {
+		if f.IsSet() {
+			return exit.Usagef("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
+		}
+	}
+	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0
+	return nil
+}
+
+// describeMix names the operations that have a share.
+func describeMix(m *ops.Mixed, things string) string {
+	var shares []string
+	total := m.Get + m.Stat + m.Put + m.Delete
+	for _, op := range []struct {
+		share float64
+		does  string
+	}{{m.Get, "downloads"}, {m.Stat, "stats"}, {m.Put, "uploads"}, {m.Delete, "deletes"}} {
+		if op.share > 0 {
+			shares = append(shares, fmt.Sprintf("%s (%.3g %%)", op.does, 100*op.share/total))
+		}
+	}
+	if len(shares) == 1 {
+		does, _, _ := strings.Cut(shares[0], " ")
+		return does + " " + things
+	}
+	return strings.Join(shares, ", ") + " " + things
+}

@@ -1,0 +1,77 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/cli/target"
+	"warp/internal/human"
+	"warp/pkg/bench/ops"
+	"warp/pkg/store/engines"
+)
+
+func multipartPutBenchmark() benchmark {
+	var op ops.MultipartPut
+	var parts partFlags
+	return benchmark{
+		name: "multipart-put", summary: "upload objects in parts",
+		op: &op, requests: []string{"UPLOAD", "PUTPART"},
+		absent: absentFromParts(),
+		needs:  []engines.Feature{engines.UploadParts},
+		about: []string{
+			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", human.Plural(op.Parts, "part"), flagtype.FormatSize(op.PartSize), op.AtOnce)
+		},
+		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
+		flags: []cli.Flag{
+			parts.countFlag(100, "upload each object in `N` parts, at most 10000"),
+			parts.sizeFlag(5<<20, "part `SIZE`; S3 requires at least 5MiB"),
+			parts.atOnceFlag(20, "transfer `N` parts of an object at a time"),
+		},
+		payload: true, writes: true,
+		check: func(f *Flags) error {
+			op = ops.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
+			return parts.check()
+		},
+	}
+}
+
+// partFlags are the flags of operations on objects in parts.
+type partFlags struct {
+	count, atOnce int
+	size          int64
+}
+
+// maxParts is the limit of S3.
+const maxParts = 10_000
+
+func (p *partFlags) countFlag(n int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "parts", Value: n, Destination: &p.count, Validator: partsValid, Usage: usage}
+}
+
+func (p *partFlags) sizeFlag(size int64, usage string) cli.Flag {
+	return &flagtype.Size{Name: "part.size", Value: size, Destination: &p.size, Usage: usage}
+}
+
+func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "part.concurrent", Value: n, Destination: &p.atOnce, Validator: partsValid, Usage: usage}
+}
+
+func partsValid(n int) error {
+	if n < 1 || n > maxParts {
+		return flagtype.Wrong("%d is not between 1 and %d", n, maxParts)
+	}
+	return nil
+}
+
+func (p *partFlags) check() error {
+	if p.size < target.MinPartSize || p.size > target.MaxPartSize {
+		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
+	}
+	return nil
+}

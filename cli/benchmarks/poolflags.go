@@ -1,0 +1,312 @@
+package benchmarks
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/cli/target"
+	"warp/internal/human"
+	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
+	"warp/pkg/bench/verify"
+	"warp/pkg/generator"
+	"warp/pkg/store/engines"
+)
+
+// poolFlags are the flags of operations that work on a pool of objects.
+type poolFlags struct {
+	objects, versions        int
+	size                     string
+	minSize, maxSize         int64
+	sizeFlag                 *cli.StringFlag // to know whether it was given
+	boundFlags               [2]*flagtype.Size
+	randSize, existing, flat bool
+	unique                   bool
+	fileList                 string
+	epochs                   int
+
+	objectsGiven, uniqueGiven func() bool
+	drawn                     generator.Sizes // set by pool and sizes
+}
+
+// maxPoolObjects is what a pool may have: each costs some 150 bytes of memory.
+const maxPoolObjects = 100_000_000
+
+func objectsValid(n int) error {
+	if n < 0 || n > maxPoolObjects {
+		return flagtype.Wrong("%d is not between 0 and %d", n, maxPoolObjects)
+	}
+	return nil
+}
+
+func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
+	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
+	p.objectsGiven = f.IsSet
+	return f
+}
+
+func (p *poolFlags) sizeFlags(size string) []cli.Flag {
+	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
+		Usage: "object `SIZE`, a range MIN-MAX, or weighted: 4096:10,8192:1"}
+	// The two ends of MIN-MAX, for those who know them as flags of their own.
+	p.boundFlags = [2]*flagtype.Size{
+		{Name: "min-size", Destination: &p.minSize, Hidden: true,
+			Usage: "with --max-size: the same as --obj.size=MIN-MAX"},
+		{Name: "max-size", Destination: &p.maxSize, Hidden: true,
+			Usage: "with --min-size: the same as --obj.size=MIN-MAX"},
+	}
+	return []cli.Flag{
+		p.sizeFlag,
+		&cli.BoolFlag{Name: "obj.randsize", Destination: &p.randSize,
+			Usage: "random sizes in the eight doublings below --obj.size, or in MIN,MAX"},
+		p.boundFlags[0], p.boundFlags[1],
+	}
+}
+
+func (p *poolFlags) versionsFlag(n int) cli.Flag {
+	return &cli.IntFlag{Name: "versions", Value: n, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
+}
+
+func versionsValid(n int) error {
+	if n < 1 || n > 10_000 {
+		return flagtype.Wrong("%d is not between 1 and 10000", n)
+	}
+	return nil
+}
+
+func (p *poolFlags) existingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "list-existing", Destination: &p.existing, Usage: "use existing objects below --prefix, at most --objects (0 is all)"},
+		&cli.BoolFlag{Name: "list-flat", Destination: &p.flat, Usage: "with --list-existing: do not descend into subdirectories"},
+		&cli.StringFlag{Name: "filelist", Destination: &p.fileList, TakesFile: true,
+			Usage: "use existing objects named in `FILE`, one per line, all or the first --objects"},
+	}
+}
+
+// passFlags are the flags of operations that read the objects of a pool again and
+// again.
+func (p *poolFlags) passFlags() []cli.Flag {
+	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
+		Usage: "use all objects equally often: pass after pass, each in a new random order"}
+	p.uniqueGiven = unique.IsSet
+	return []cli.Flag{unique,
+		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: flagtype.AtLeast(0),
+			Usage: "end the run after `N` passes over all objects; the default --duration then does not apply"}}
+}
+
+// foreign says whether the objects are there already, and not warp's own.
+func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" }
+
+// how is the flag by which it knows them.
+func (p *poolFlags) how() string {
+	if p.fileList != "" {
+		return "--filelist"
+	}
+	return "--list-existing"
+}
+
+// pool checks the flags and makes the pool of them.
+func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
+	sizes, err := p.sizes(f)
+	if err == nil {
+		err = p.check(f)
+	}
+	if err == nil {
+		err = f.Target.Require(p.versions > 1, "--versions", engines.Versions)
+	}
+	if err == nil {
+		err = p.checkEmbedded(f, sizes)
+	}
+	if err != nil {
+		return ops.Pool{}, err
+	}
+	pool := ops.Pool{
+		Objects: p.objects, Sizes: sizes, Versions: p.versions,
+		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.names.listed(),
+		Unique: p.unique || p.epochs > 0, Epochs: p.epochs,
+	}
+	if p.foreign() {
+		pool.Client, pool.Clients = f.names.client, f.names.clients
+	}
+	f.Ends.Passes = p.epochs > 0
+	if p.fileList != "" {
+		if !p.objectsGiven() {
+			pool.Objects = 0
+		}
+		pool.Keys, err = ReadKeys(p.fileList)
+	}
+	return pool, err
+}
+
+func (p *poolFlags) check(f *Flags) error {
+	switch {
+	case p.flat && !p.existing:
+		return exit.Usagef("--list-flat needs --list-existing")
+	case p.foreign() && f.verify.how == verify.Content && f.Seed == "":
+		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
+			WithHint("add --seed=N; that run had shown it, and its op log has it")
+	case p.foreign() && f.clearBucket:
+		return exit.Usagef("--clear-bucket would delete the objects that are to be used")
+	case p.fileList != "" && len(f.Target.Buckets) > 1:
+		return f.Target.OneBucket("--filelist names objects of one bucket")
+	case p.objects > 0 && p.objects < len(f.Target.Buckets):
+		return exit.Usagef("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.Target.Buckets))
+	case p.fileList != "" && p.existing:
+		return exit.Usagef("--filelist and --list-existing both say which objects to use: leave out one of them")
+	case p.fileList != "" && f.names.listed() != "":
+		return exit.Usagef("--filelist has whole names: leave out --prefix and --subdir")
+	case p.fileList != "" && p.versions > 1:
+		return exit.Usagef("--filelist names objects and no versions: leave out --versions")
+	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
+		return exit.Usagef("--epochs are passes over all objects, so --unique=false contradicts it")
+	case p.objects*max(p.versions, 1) > maxPoolObjects:
+		return exit.Usagef("--objects times --versions is more than %d", maxPoolObjects)
+	case p.objects == 0 && !p.foreign() && p.objectsGiven():
+		return exit.Usagef("--objects=0 leaves nothing to work on")
+	case p.foreign() && !f.suite:
+		return p.checkUnused(f)
+	}
+	return nil
+}
+
+// checkUnused refuses what says how objects are made, where none are.
+func (p *poolFlags) checkUnused(f *Flags) error {
+	name := ""
+	switch {
+	case p.sizeFlag.IsSet():
+		name = "--obj.size"
+	case p.randSize:
+		name = "--obj.randsize"
+	case p.boundFlags[0].IsSet():
+		name = "--min-size and --max-size"
+	case f.verify.how != verify.Content: // which has to know what payload should be there
+		name = f.Payload.shapes()
+	}
+	if name == "" {
+		return nil
+	}
+	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
+}
+
+// checkEmbedded returns an error for what the embedded store does not support or has no room for.
+func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
+	switch {
+	case f.Target.Host != target.EmbeddedHost:
+		return nil
+	case p.versions > 1:
+		return exit.Usagef("the embedded store does not support --versions")
+	case p.foreign():
+		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
+	case float64(p.objects)*sizes.Mean() > float64(f.Target.EmbeddedMemory):
+		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
+			p.objects, sizes, flagtype.FormatSize(f.Target.EmbeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
+	}
+	return nil
+}
+
+// ReadKeys reads the names of objects, one in a line. A name that is there
+// twice counts once. Spaces are part of a name; empty lines are not.
+func ReadKeys(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, exit.Usagef("--filelist: %w", err)
+	}
+	var keys []string
+	seen := make(map[string]bool)
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		key := strings.TrimRight(line, "\r\n")
+		switch {
+		case key == "" || seen[key]:
+			continue
+		case strings.HasPrefix(key, ".warp/"):
+			return nil, exit.Usagef("--filelist: line %d of %s is a marker of warp, which no run may use", number, path)
+		case len(key) > 1024:
+			return nil, exit.Usagef("--filelist: line %d of %s has %d bytes, and no object has a name of more than 1024", number, path, len(key))
+		}
+		seen[key] = true
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, exit.Usagef("--filelist: %s names no object", path)
+	}
+	return keys, nil
+}
+
+// MaxObject is the size of the largest object that engines upload.
+const MaxObject = 5 << 40
+
+// sizes checks the flags on sizes and makes the sizes of them.
+func (p *poolFlags) sizes(f *Flags) (generator.Sizes, error) {
+	spec, err := p.sizeSpec()
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := generator.ParseSizes(spec, p.randSize)
+	if err != nil {
+		return nil, exit.Usagef("--obj.size: %w", err)
+	}
+	if sizes.Max() > MaxObject {
+		flag := "--obj.size"
+		if p.boundFlags[1].IsSet() {
+			flag = "--max-size"
+		}
+		return nil, exit.Usagef("%s: %s is more than %s, the largest object of S3", flag, flagtype.FormatSize(sizes.Max()), flagtype.FormatSize(MaxObject))
+	}
+	p.drawn = sizes
+	return sizes, f.Payload.fits(sizes)
+}
+
+// sizeSpec is --obj.size, or what the flags on its bounds say in its place.
+func (p *poolFlags) sizeSpec() (string, error) {
+	lower, upper := p.boundFlags[0], p.boundFlags[1]
+	if !lower.IsSet() && !upper.IsSet() {
+		return p.size, nil
+	}
+	switch {
+	case !lower.IsSet() || !upper.IsSet():
+		return "", exit.Usagef("--min-size and --max-size go together: one of them is missing")
+	case p.sizeFlag.IsSet() || p.randSize:
+		return "", exit.Usagef("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
+	case p.minSize > p.maxSize:
+		return "", exit.Usagef("--min-size=%s is more than --max-size=%s", flagtype.FormatSize(p.minSize), flagtype.FormatSize(p.maxSize))
+	}
+	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
+}
+
+// then is the plan of a benchmark that makes or finds its objects first.
+func (p *poolFlags) then(what string) func() string {
+	return func() string { return p.describe() + what }
+}
+
+// describe says where the objects are from; "" where none are needed.
+func (p *poolFlags) describe() string {
+	switch {
+	case p.fileList != "":
+		return "takes the objects that --filelist names, then "
+	case p.existing && p.objects == 0:
+		return "takes the objects that are there, then "
+	case p.existing:
+		return fmt.Sprintf("takes up to %s that are there, then ", human.Plural(p.objects, "object"))
+	case p.objects == 0:
+		return ""
+	}
+	versions := ""
+	if p.versions > 1 {
+		versions = fmt.Sprintf(" in %d versions", p.versions)
+	}
+	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
+}
+
+// adjust sets the options that the pool needs.
+func (p *poolFlags) adjust(o *bench.Options) {
+	o.ReadOnly = p.foreign()
+	o.Versions = p.versions > 1 && !p.foreign()
+}

@@ -1,0 +1,46 @@
+package benchmarks
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/target"
+	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
+	"warp/pkg/store/engines"
+)
+
+// lockBucket is where retention works if the default bucket is there already,
+// and without object lock.
+const lockBucket = target.DefaultBucket + "-lock"
+
+func retentionBenchmark() benchmark {
+	var pool poolFlags
+	var retention ops.Retention
+	var elsewhere string
+	return benchmark{
+		name: "retention", summary: "lock versions of objects (PutObjectRetention)",
+		op: &retention, requests: []string{"RETENTION"},
+		needs: []engines.Feature{engines.ObjectLock},
+		about: []string{
+			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
+			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",
+		},
+		plan:     pool.then("locks them for an hour in random order"),
+		examples: []string{"warp retention --host=s3:9000 --access-key=… --secret-key=… --bucket=locked --objects=2500"},
+		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
+			pool.sizeFlags("1KiB")...),
+		payload: true, oneBucket: true,
+		check: func(f *Flags) (err error) {
+			if f.Target.Host == target.EmbeddedHost {
+				return exit.Errorf("the embedded store does not support object lock")
+			}
+			if f.Target.Bucket == target.DefaultBucket && !f.clearBucket {
+				elsewhere = lockBucket
+			}
+			retention.Pool, err = pool.pool(f)
+			return err
+		},
+		adjust: func(o *bench.Options) { o.Lock, o.LockBucket = true, elsewhere },
+	}
+}

@@ -1,0 +1,38 @@
+package benchmarks
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
+	"warp/cli/target"
+	"warp/pkg/bench"
+	"warp/pkg/bench/ops"
+	"warp/pkg/store/engines"
+)
+
+func versionedBenchmark() benchmark {
+	pool := poolFlags{versions: 1}
+	var versioned ops.Versioned
+	return benchmark{
+		name: "versioned", summary: "like mixed, on versions of objects",
+		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},
+		needs:    []engines.Feature{engines.Versions},
+		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
+		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
+		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			distribution(&versioned.Mixed)...),
+		payload: true, writes: true, reads: true,
+		check: func(f *Flags) (err error) {
+			if f.Target.Host == target.EmbeddedHost {
+				return exit.Errorf("the embedded store does not support versions")
+			}
+			if err := versioned.Check(); err != nil {
+				return exit.Usagef("%w", err)
+			}
+			versioned.Pool, err = pool.pool(f)
+			return err
+		},
+		adjust: func(o *bench.Options) { o.Versions = true },
+	}
+}

@@ -1,0 +1,49 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/bench/ops"
+	"warp/pkg/store/engines"
+)
+
+// maxFiles is what a ZIP may have: each takes some 400 bytes of memory.
+const maxFiles = 10_000_000
+
+func zipBenchmark() benchmark {
+	var pool poolFlags
+	var zip ops.Zip
+	return benchmark{
+		name: "zip", summary: "download files out of a ZIP (MinIO)",
+		op: &zip, requests: []string{"GET"},
+		needs: []engines.Feature{engines.ZIPFiles},
+		about: []string{
+			"Uploads one ZIP of --files files, then downloads files out of it in random order. This is a MinIO",
+			"extension.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads one ZIP of %s of %s, then downloads files out of it in random order", human.Plural(zip.Files, "file"), zip.Sizes)
+		},
+		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
+		flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "put `N` files into the ZIP"},
+		}, pool.sizeFlags("10KiB")...),
+		payload: true, oneBucket: true, reads: true,
+		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
+		check: func(f *Flags) (err error) {
+			zip.Sizes, err = pool.sizes(f)
+			return err
+		},
+	}
+}
+
+func filesValid(n int) error {
+	if n < 1 || n > maxFiles {
+		return flagtype.Wrong("%d is not between 1 and %d", n, maxFiles)
+	}
+	return nil
+}

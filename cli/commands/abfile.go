@@ -1,0 +1,60 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/suite"
+	"warp/cli/trial"
+	"warp/internal/human"
+)
+
+// isRunFile says whether the argument of warp ab is a file and no benchmark.
+func isRunFile(table *command.Table, arg string) bool {
+	if table.Find(arg) != nil {
+		return false
+	}
+	if ext := filepath.Ext(arg); arg == "-" || ext == ".yml" || ext == ".yaml" {
+		return true
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// fileSides are the two benchmarks of a file of warp run. Flags for both count
+// more than the file, and flags of one side more than either.
+func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2][]string) (sides [2]trial.Side, err error) {
+	typed := []string{suite.Command, inv.Args[0]}
+	for _, v := range f.vars {
+		typed = append(typed, "--var="+v)
+	}
+	typed = append(typed, inv.ForwardedArgs...)
+	file, err := suite.Read(ctx, Table(inv.Env).Scan(typed), inv.In, inv.Hide, inv.Warnf)
+	if err != nil {
+		return sides, err
+	}
+	if n := len(file.Benchmarks); n != len(sides) {
+		return sides, exit.Usagef("%s has %s, and warp ab runs two in turns", file.Name, human.Plural(n, "benchmark")).WithHint("write both into one file, each with what only it has")
+	}
+	for i, b := range file.Benchmarks {
+		if len(own[i]) > 0 && !strings.HasPrefix(own[i][0], "-") {
+			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
+		}
+		r := &suite.Run{Benchmark: b, File: file.Name}
+		err := r.Scan(Table(inv.Env), Table(inv.Env).Scan(slices.Concat(typed, own[i])))
+		if err == nil {
+			err = checkSide(inv.Env, r.Parsed)
+		}
+		if err != nil {
+			return sides, r.Explain(err)
+		}
+		sides[i] = trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Args: []string{suite.Command, "-"}, In: r.Text()}
+	}
+	return sides, nil
+}

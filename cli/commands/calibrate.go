@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/console"
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/calibrate"
+	"warp/pkg/s3mem"
+)
+
+// nullStoreCommand is how calibrate starts warp again as its null store. It is
+// in no help.
+const nullStoreCommand = "null-store"
+
+func calibrateCommand() *command.Command {
+	var each time.Duration
+	return &command.Command{
+		Name: "calibrate", Section: command.SectionOther,
+		Summary: "measure the limits of this machine",
+		About: []string{
+			"Runs uploads, downloads and stats against a null store in a second process on this machine. If a",
+			"real store comes close to these figures, this machine is the limit, not the store.",
+		},
+		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
+			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "measure each row for `TIME`",
+				Validator: func(d time.Duration) error {
+					if d < 100*time.Millisecond {
+						return flagtype.Wrong("%s is too short; the minimum is 100ms", human.Duration(d))
+					}
+					return nil
+				}},
+		}}},
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			c, err := runCalibration(ctx, inv, each)
+			if err != nil {
+				return err
+			}
+			if err := c.Save(); err != nil {
+				inv.Warnf("%v", err)
+			}
+			return inv.Result(func(w io.Writer) error {
+				if inv.JSON {
+					return console.WriteJSON(w, c)
+				}
+				return writeCalibration(w, c)
+			})
+		},
+	}
+}
+
+// runCalibration starts warp again as the null store.
+func runCalibration(ctx context.Context, inv *command.Invocation, each time.Duration) (*calibrate.Report, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, exit.Errorf("start the null store: %w", err)
+	}
+	c, err := calibrate.Run(ctx, calibrate.Options{
+		Warp: inv.Version, Each: each,
+		NullStore: func(size int64) *exec.Cmd { return exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10)) },
+		Measuring: func(op string, size int64, concurrency int) {
+			inv.Notef("measuring %s of %s, %d at a time", op, flagtype.FormatSize(size), concurrency)
+		},
+	})
+	switch {
+	case errors.Is(err, calibrate.ErrNoRequests):
+		return nil, exit.Errorf("%w", err).WithHint("give --duration more, or end what else runs on the machine")
+	case err != nil:
+		return nil, err
+	}
+	return c, nil
+}
+
+// writeCalibration prints the table.
+func writeCalibration(w io.Writer, c *calibrate.Report) error {
+	fmt.Fprintf(w, "At most, with %d cores and a store that does nothing on the same machine:\n\n", c.Cores)
+	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]")
+	for _, p := range c.Points {
+		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f\n",
+			p.Op, flagtype.FormatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS)
+	}
+	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
+	if c.Saved != "" {
+		_, err = fmt.Fprintf(w, " Saved to %s", c.Saved)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(w)
+	}
+	return err
+}
+
+func msOrNone(ms *float64) string {
+	if ms == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*ms, 'f', 3, 64)
+}
+
+// nullStore is the second process.
+func nullStore() *command.Command {
+	return &command.Command{
+		Name: nullStoreCommand, Args: "SIZE", Bare: true, MinArgs: 1, MaxArgs: 1, Needs: "the size of downloads",
+		Summary: "answer every request and do nothing",
+		Run: func(_ context.Context, inv *command.Invocation) error {
+			size, err := flagtype.ParseSize(inv.Args[0])
+			if err != nil {
+				return exit.Usagef("%w", err)
+			}
+			null, err := s3mem.StartNull(s3mem.NullOptions{Size: size})
+			if err != nil {
+				return exit.Errorf("start the null store: %w", err)
+			}
+			defer null.Close()
+			if _, err := fmt.Fprintln(inv.Out, null.Addr()); err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, inv.In)
+			return err
+		},
+	}
+}

@@ -1,0 +1,200 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/console"
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/cli/newfile"
+	"warp/cli/reports"
+	"warp/cli/runlog"
+	"warp/internal/human"
+	"warp/pkg/export"
+	"warp/pkg/oplog"
+)
+
+// Formats of warp export, and the endings of files that have them.
+const (
+	formatPercentiles = "hgrm"
+	formatIntervals   = "hlog"
+	formatCSV         = "csv"
+)
+
+// logExport say what is exported, and where to.
+type logExport struct {
+	analysis reports.AnalysisFlags
+	out      string
+	format   string
+}
+
+// exportCommand writes a run in a format of other tools.
+func exportCommand() *command.Command {
+	var f logExport
+	group := f.analysis.Group()
+	group.Flags = command.Without(group.Flags, "analyze.out", "analyze.v", "report", "html")
+	group.Also = nil
+	return &command.Command{
+		Name: "export", Args: "LOG [LOG…]", Section: command.SectionAnalysis,
+		Summary: "write the rows or latencies of a run for other tools",
+		About: []string{
+			"The ending of FILE is the format: csv has the rows of the log, hgrm the percentiles of one operation",
+			"and hlog a histogram for each segment and operation. Several logs are merged first; - is standard",
+			"input or standard output.",
+		},
+		Examples: []string{
+			"warp export run.csv.zst -o rows.csv",
+			"warp export run.csv.zst --analyze.op=GET -o get.hgrm",
+			"warp export run.csv.zst -o - --format=hlog",
+		},
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &f.out, TakesFile: true, Usage: "write to `FILE`, or - for standard output"},
+			&flagtype.Choice{Name: "format", Config: []string{formatCSV, formatPercentiles, formatIntervals}, Destination: &f.format,
+				DefaultText: "the ending of FILE", Usage: "what to write: csv, hgrm or hlog"},
+		}}, group},
+		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			if err := f.check(inv); err != nil {
+				return err
+			}
+			return f.run(ctx, inv)
+		},
+	}
+}
+
+// check finds out the format, and whether the file can be made.
+func (f *logExport) check(inv *command.Invocation) error {
+	const formats = "csv for the rows, hgrm for percentiles or hlog for histograms over time"
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.out), "."))
+	switch {
+	case f.out == "":
+		return exit.Usagef("there is no name for the file").WithHint("write -o FILE, which ends in %s", formats)
+	case f.out == "-" && inv.JSON:
+		return exit.Usagef("--out=- and --json both write to standard output").WithHint("leave out --json, or name a file")
+	case f.format != "":
+	case f.out == "-":
+		return exit.Usagef("standard output has no ending that says what to write").WithHint("add --format: %s", formats)
+	case ending == "parquet":
+		return exit.Usagef("warp writes no Parquet").
+			WithHint("write a .csv and convert it: duckdb -c \"COPY 'rows.csv' TO 'rows.parquet'\"")
+	case ending == formatCSV, ending == formatPercentiles, ending == formatIntervals:
+		f.format = ending
+	default:
+		return exit.Usagef("%s does not say what to write", f.out).WithHint("have it end in %s, or add --format", formats)
+	}
+	if f.format == formatCSV && (f.analysis.Dur != 0 || f.analysis.Skip != 0) {
+		return exit.Usagef("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").WithHint("leave them out")
+	}
+	if f.out == "-" {
+		return nil
+	}
+	if err := newfile.Check("--out", f.out, "name another place"); err != nil {
+		return err
+	}
+	return newfile.TryFolder("--out", f.out)
+}
+
+func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
+	path, warnings, remove, err := oneLog(ctx, inv)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if f.format == formatCSV {
+		return f.rows(ctx, inv, path, warnings)
+	}
+	report, err := runlog.Analyze(ctx, path, inv.In, f.analysis.Options())
+	if err != nil {
+		return err
+	}
+	inv.Hide.Strings(report)
+	if len(report.Operations) == 0 {
+		return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.Args, ", "))
+	}
+	return f.write(inv, append(warnings, report.Warnings...), func(w io.Writer) (string, error) {
+		what, write := "percentiles", export.Percentiles
+		if f.format == formatIntervals {
+			what, write = "histograms", export.Intervals
+		}
+		if err := write(w, report); err != nil {
+			return "", exit.Errorf("%s: %w", strings.Join(inv.Args, ", "), err)
+		}
+		return what, nil
+	})
+}
+
+// rows copies the rows that are asked for.
+func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path string, warnings []string) error {
+	log, err := runlog.Open(ctx, path, inv.In)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if log.Aggregated {
+		return exit.Errorf("%s has results, without the single requests that CSV consists of", log.Name).WithHint("give the op log of the run")
+	}
+	return f.write(inv, warnings, func(w io.Writer) (string, error) {
+		to, err := export.NewCSV(w, log.Header().Scripted || len(log.Header().Statements) > 0)
+		if err != nil {
+			return "", err
+		}
+		o := f.analysis.Options()
+		if err = o.Rows(log, to.Write); err == nil {
+			err = to.Flush()
+		}
+		for _, text := range log.Warnings {
+			inv.Warnf("%s", text)
+		}
+		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
+			err = exit.Errorf("%s: %w", log.Name, err)
+		}
+		return human.Plural(to.Rows(), "row"), err
+	})
+}
+
+// write makes the file, or writes to standard output, and says so.
+func (f *logExport) write(inv *command.Invocation, warnings []string, content func(io.Writer) (string, error)) error {
+	for _, text := range warnings {
+		inv.Warnf("%s", text)
+	}
+	var what string
+	var failed error // not for lack of room for it
+	fill := func(w io.Writer) error {
+		what, failed = content(w)
+		return failed
+	}
+	var err error
+	if f.out == "-" {
+		err = inv.Result(fill)
+	} else {
+		err = newfile.Write(f.out, fill)
+	}
+	if err != nil && failed != nil {
+		err = failed
+	}
+	switch {
+	case errors.Is(err, export.ErrSeveral):
+		return exit.Errorf("%w", failed).WithHint("choose one with --analyze.op, or write all of them to a .hlog file")
+	case err != nil || f.out == "-":
+		return err
+	case inv.JSON:
+		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, exportResult{1, "export", f.out, f.format}) })
+	}
+	inv.Notef("%s written to %q", what, f.out)
+	return nil
+}
+
+// exportResult is what export says with --json.
+type exportResult struct {
+	Version int    `json:"version"`
+	Command string `json:"command"`
+	File    string `json:"file"`
+	Format  string `json:"format"`
+}

@@ -1,0 +1,106 @@
+// Package commands has the commands of warp, one file each, and the table of all of them.
+package commands
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/aisloader"
+	"warp/cli/benchmarks"
+	"warp/cli/command"
+	"warp/cli/profile"
+	"warp/pkg/compare"
+)
+
+// Table lists the commands in the order of the help, and then more of them.
+func Table(env command.Environment, more ...*command.Command) *command.Table {
+	commands := append(All(env), more...)
+	table := command.NewTable(commands)
+	for _, c := range commands {
+		if c.Section == command.SectionBenchmark {
+			// They have so many flags that the ones which are explained with
+			// every other command are only named.
+			for i, g := range c.Groups {
+				if g.Title == command.AnalysisTitle || g.Title == command.OutputTitle {
+					c.Groups[i] = command.Group{Title: g.Title, Also: g.All()}
+				}
+			}
+		}
+	}
+	table.Before, table.Absent = (&profile.Flags{}).Flags(), absentCommands()
+	table.Instead = map[string][]string{}
+	for _, name := range []string{"access-key", "secret-key", "session-token"} {
+		table.Instead[name] = []string{"profile", "credentials-file"}
+	}
+	return table
+}
+
+// All lists every command. A new one is one line here.
+func All(env command.Environment) []*command.Command {
+	return append(Benchmarks(env), []*command.Command{
+		analyzeCommand(),
+		cmpCommand(),
+		reportCommand(),
+		mergeCommand(),
+		exportCommand(),
+		collectCommand(),
+		cleanCommand(env),
+		clientCommand(),
+		calibrateCommand(),
+		abCommand(env),
+		baselineCommand(),
+		runCommand(env),
+		markCommand(),
+		completionCommand(),
+		nullStore(),
+	}...)
+}
+
+// Benchmarks lists the commands of the benchmarks.
+func Benchmarks(env command.Environment) []*command.Command {
+	return append(benchmarks.Commands(env), aisloader.Command(env))
+}
+
+// BenchmarkFlags are the flags of all benchmarks, each name once.
+func BenchmarkFlags(env command.Environment) []cli.Flag {
+	var all []cli.Flag
+	seen := make(map[string]bool) // every start of warp comes here, and to search all for each takes 10 ms
+	for _, c := range Benchmarks(env) {
+		for _, f := range c.Flags() {
+			names := f.Names()
+			if !seen[names[0]] {
+				all = append(all, f)
+			}
+			for _, name := range names {
+				seen[name] = true
+			}
+		}
+	}
+	return all
+}
+
+// flagDefaults returns the defaults of the flags of benchmarks.
+func flagDefaults() compare.Defaults {
+	known := map[string]map[string]string{}
+	return func(benchmark, name string) (string, bool) {
+		if known[benchmark] == nil {
+			known[benchmark] = map[string]string{}
+			for _, c := range Benchmarks(func(string) (string, bool) { return "", false }) {
+				if c.Name != benchmark {
+					continue
+				}
+				for _, f := range c.Flags() {
+					if f.PreParse() == nil {
+						known[benchmark][f.Names()[0]] = command.Value(f)
+					}
+				}
+			}
+		}
+		value, ok := known[benchmark][name]
+		return value, ok
+	}
+}
+
+// absentCommands are the commands that exist elsewhere.
+func absentCommands() map[string]string {
+	return map[string]string{"iceberg": "is not part of this tool"}
+}

@@ -1,0 +1,72 @@
+package reports
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/newfile"
+	"warp/pkg/report/page"
+	"warp/pkg/results"
+)
+
+// An HTMLFlag is the file of --html.
+type HTMLFlag struct {
+	Path  string
+	Keep  bool       // the page is shown as well
+	Drawn *page.Page // if it is kept
+}
+
+func (f *HTMLFlag) Flag() cli.Flag {
+	return &cli.StringFlag{Name: "html", Destination: &f.Path, TakesFile: true, Usage: "also write the report with charts to `FILE`, one page for browsers"}
+}
+
+// Check returns an error if the file exists, before any work is done.
+func (f *HTMLFlag) Check() error {
+	if f.Path == "" {
+		return nil
+	}
+	return newfile.Check("--html", f.Path, "name another place")
+}
+
+// try finds out whether the file can be made.
+func (f *HTMLFlag) try() error {
+	if f.Path == "" {
+		return nil
+	}
+	return newfile.TryFolder("--html", f.Path)
+}
+
+// Ready does both, for commands that start at once.
+func (f *HTMLFlag) Ready() error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	return f.try()
+}
+
+// SavePage draws the page if it is wanted, and writes it.
+func SavePage(inv *command.Invocation, f *HTMLFlag, draw func(page.Options) *page.Page) error {
+	if f.Path == "" && !f.Keep {
+		return nil
+	}
+	p := draw(page.Options{Location: time.Local})
+	if f.Keep {
+		f.Drawn = p
+	}
+	if f.Path == "" {
+		return nil
+	}
+	if err := newfile.Write(f.Path, p.Write); err != nil {
+		return exit.Errorf("--html: %w", err)
+	}
+	inv.Notef("page written to %q", f.Path)
+	return nil
+}
+
+// saveReportPage writes the page of one run, whose secrets are hidden.
+func saveReportPage(inv *command.Invocation, f *HTMLFlag, r *results.Report) error {
+	return SavePage(inv, f, func(o page.Options) *page.Page { return page.Report(r, o) })
+}

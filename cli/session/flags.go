@@ -1,0 +1,73 @@
+package session
+
+import (
+	"warp/cli/autoterm"
+	"warp/cli/clients"
+	"warp/cli/exports"
+	"warp/cli/marks"
+	"warp/cli/plan"
+	"warp/cli/profile"
+	"warp/cli/reports"
+	"warp/cli/runlog"
+	"warp/cli/serverprof"
+	"warp/cli/target"
+	"warp/cli/upload"
+	"warp/cli/webpage"
+	"warp/internal/human"
+	"warp/pkg/bench"
+	"warp/pkg/store/engines"
+)
+
+// RunFlags are the flags that a session needs.
+type RunFlags struct {
+	Target     target.Flags
+	Analysis   reports.AnalysisFlags
+	Web        webpage.Flags
+	Asserts    reports.AssertFlags
+	Progress   ProgressFlags
+	Profile    profile.Flags
+	Fleet      clients.Flags
+	Sync       syncFlag
+	Autoterm   autoterm.Flags
+	Exports    exports.Flags
+	Trace      traceFlags
+	Upload     upload.Flags
+	Marks      marks.Flags
+	Serverprof string
+
+	Benchdata      string
+	Stress, Stdout bool
+	Log            string // where the op log goes
+	Plan           string // of the run, in one line
+}
+
+func (f *RunFlags) CheckServerProfiles() error {
+	if err := f.Target.Require(f.Serverprof != "", "--serverprof", engines.Profiles); err != nil {
+		return err
+	}
+	return serverprof.Check(f.Serverprof)
+}
+
+// LogKind returns the kind of run in the name of a log.
+func (f *RunFlags) LogKind(benchmark string) string {
+	if f.Fleet.Clients != "" {
+		return "remote"
+	}
+	return benchmark
+}
+
+// PlanFiles adds the files of a run to its plan.
+func (f *RunFlags) PlanFiles(d *plan.DryRun, o *bench.Options) {
+	switch {
+	case f.Stress:
+		d.Say("no op log is written")
+	default:
+		d.Say("the op log is written to %s", runlog.PathOr(f.Benchdata, "warp-"+f.LogKind(o.Benchmark)+"-TIME-ID"+runlog.Suffix))
+	}
+	if f.Upload.URL != "" {
+		d.Say("the op log is uploaded to %s", f.Upload.URL)
+	}
+	if f.Progress.Output != "" {
+		d.Say("a line per operation is written to %s every %s", f.Progress.Output, human.Duration(f.Progress.Interval))
+	}
+}

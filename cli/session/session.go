@@ -1,0 +1,330 @@
+// Package session is one run, from its start to its report: files, load, progress, report and clean-up.
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/exports"
+	"warp/cli/marks"
+	"warp/cli/profile"
+	"warp/cli/reports"
+	"warp/cli/runlog"
+	"warp/cli/serverprof"
+	"warp/cli/statsfile"
+	"warp/cli/upload"
+	"warp/cli/webpage"
+	"warp/internal/runsocket"
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
+	"warp/pkg/monitor"
+	"warp/pkg/oplog"
+	"warp/pkg/results"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// A session is one run from start to report, independent of where its load is
+// made.
+type session struct {
+	*command.Invocation
+	Flags   *RunFlags
+	Options bench.Options
+	Load    Load
+	path    string // of the op log
+
+	profiles profile.Files
+	stats    *statsfile.File
+	exports  exports.Exports
+	rows     *sink.Rows // nil without --stdout
+	server   *serverprof.Profiles
+	upload   *upload.Upload
+	marker   *marks.Marker
+	plan     *marks.Plan
+	page     *webpage.Page // nil without --web and --serve
+	written  string        // the op log, once it is complete
+}
+
+// New prepares a run whose op log goes to path. Its load is set before it runs.
+func New(inv *command.Invocation, f *RunFlags, o bench.Options, path string) *session {
+	o.Warp = inv.Version
+	return &session{Invocation: inv, Flags: f, Options: o, path: path}
+}
+
+// A Load makes the requests of a session: a benchmark in this process
+// (localLoad), on the clients of a fleet (fleetLoad), or a script (scriptLoad).
+type Load interface {
+	// Open connects to the store or the clients, and shows the plan. Whatever fails at once, fails here.
+	Open(ctx context.Context) error
+	// Run prepares and measures. The sinks get all rows, unless clients make the load.
+	Run(ctx context.Context, sinks []recording.Sink) error
+	// EndRows waits until all rows of --stdout have been passed on.
+	EndRows() error
+	// Outcome returns how the run ended. It is called after run and endRows.
+	Outcome() *Outcome
+	// Report completes the log, sets its path, and shows the report.
+	Report(ctx context.Context, out *Outcome) error
+	// CleanUp removes what the run wrote, and ends it if it was not measured because of err. The note says what it did.
+	CleanUp(ctx context.Context, err error) (note string, failed error)
+	Close()
+
+	// Store returns the client that asks MinIO for profiles of itself.
+	Store(ctx context.Context) (*store.Client, error)
+	Snapshot() monitor.Snapshot
+	Mark(text string) (oplog.Mark, error)
+	// Finish ends the measurement early but in good order, and records why.
+	Finish(why string)
+	// Metrics returns the counts of clients for Prometheus; nil if this process counts.
+	Metrics() func() []sink.ClientCounts
+	SetTrace(on bool)
+}
+
+// An Outcome is how a load ended.
+type Outcome struct {
+	*bench.Outcome
+	lost    error // clients whose share is missing; nil = none
+	allLost bool
+}
+
+// Run opens, prepares, measures, reports, cleans up and uploads.
+func (s *session) Run(ctx context.Context) error {
+	s.marker = marks.New(s.Console, s.Load.Mark)
+	defer s.close(ctx)
+	if err := s.openFiles(ctx); err != nil {
+		return err
+	}
+	defer s.marker.Listen(s.Env, runsocket.Run{ID: s.Options.RunID, Command: s.Options.Benchmark, Start: time.Now().UTC()})()
+	s.Hangups.Begin(s.Options.TraceHTTP, s.Load.SetTrace)
+	err := s.open(ctx)
+	if err == nil {
+		err = s.measure(ctx)
+	}
+	if s.rows != nil { // it has failed
+		s.rows.Release() // or clients would wait for a reader that does not read
+	}
+	return s.uploadLog(ctx, s.cleanUp(ctx, err))
+}
+
+// openFiles creates the files of the run, and checks that its log can be uploaded.
+func (s *session) openFiles(ctx context.Context) (err error) {
+	if s.upload, err = s.Flags.Upload.Open(ctx, s.Invocation, s.path); err != nil {
+		return err
+	}
+	if s.stats, err = statsfile.Create(s.Flags.Progress.Output, s.Console, s.snapshot); err != nil {
+		return err
+	}
+	s.page, err = s.Flags.Web.Open(webpage.Run{
+		Invocation: s.Invocation, Duration: s.Options.Duration, Concurrency: s.Options.Concurrency, Log: s.path, Marker: s.marker,
+		Header: func() oplog.Header { return s.header("") }, Snapshot: s.snapshot, Finish: s.Load.Finish,
+	})
+	if err != nil {
+		return err
+	}
+	s.profiles, err = s.Flags.Profile.Open()
+	return err
+}
+
+func (s *session) open(ctx context.Context) (err error) {
+	if err := s.Load.Open(ctx); err != nil {
+		return err
+	}
+	s.server, err = serverprof.Start(ctx, s.Console, serverprof.Options{
+		Kinds: s.Flags.Serverprof, Path: strings.TrimSuffix(s.path, runlog.Suffix) + ".profiles.zip",
+		Store: s.Load.Store, Target: &s.Flags.Target, Coordinator: s.Flags.Fleet.Clients != "",
+	})
+	if err != nil {
+		return err
+	}
+	s.exports, err = s.Flags.Exports.Open(ctx, exports.Run{Console: s.Console, Options: &s.Options, Clients: s.Load.Metrics()})
+	return err
+}
+
+// close closes what is left open, however the run ended.
+func (s *session) close(ctx context.Context) {
+	s.exports.End(ctx, s.Console)
+	s.server.Discard()
+	s.profiles.Discard()
+	s.stats.Close()
+	s.upload.Close()
+	s.Load.Close()
+	_, _ = s.closeRows(ctx, nil) // it has failed in any case
+	s.page.End(ctx)
+}
+
+// measure runs the load, saves the log and shows the report.
+func (s *session) measure(ctx context.Context) error {
+	sinks := s.exports.Sinks()
+	if s.rows == nil {
+		s.rows = s.openRows()
+	}
+	if s.rows != nil {
+		sinks = append(sinks, s.rows)
+	}
+	if err := s.Load.Run(ctx, sinks); err != nil {
+		return err
+	}
+	s.stats.Finish()
+	notes := s.exports.Close()
+	lost, incomplete := s.endRows(ctx)
+	out := s.Load.Outcome()
+	out.Trailer.Notes = slices.Concat(out.Trailer.Notes, notes, lost, s.plan.Notes())
+	s.Hide.Strings(&out.Trailer)
+	return exit.Join(withRows(s.verdict(out), incomplete), s.Load.Report(ctx, out))
+}
+
+// endRows ends the rows of --stdout. It is an error if rows are missing.
+func (s *session) endRows(ctx context.Context) (notes []string, incomplete error) {
+	var unread error
+	notes, incomplete = s.closeRows(ctx, func() { unread = s.Load.EndRows() })
+	s.rows = nil
+	if unread != nil {
+		unread = exit.Errorf("--stdout: rows are missing: %w", unread)
+	}
+	return notes, exit.Join(unread, incomplete)
+}
+
+// measuring shows the figures of the run until stop is called.
+func (s *session) measuring() (stop func()) {
+	return (&Progress{Session: s}).Measuring()
+}
+
+// snapshot returns the live figures.
+func (s *session) snapshot() monitor.Snapshot { return s.Load.Snapshot() }
+
+// needsLog reports whether the report needs the complete log.
+func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
+
+// conclude shows the report, nil if nothing was measured, and judges the
+// assertions about it. It is an error if there was only a preparation, unless
+// another error has ended the run.
+func (s *session) conclude(r *results.Report, out *Outcome) (err error) {
+	if r == nil && len(s.Flags.Asserts.All) == 0 {
+		return nil
+	}
+	if r != nil && out.Fatal == nil && out.lost == nil && s.Flags.Analysis.Everything() && onlyPrepared(r) {
+		err = exit.Errorf("no request was made after the preparation, so nothing was measured").WithHint("run longer")
+	}
+	if r == nil {
+		r = &results.Report{Version: 2, Benchmark: s.Options.Benchmark, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}}
+	}
+	if !s.Flags.Stress {
+		s.Flags.Analysis.Log = cmp.Or(s.written, s.path) // a fleet writes its log later
+	}
+	concluded := reports.Conclude(s.Invocation, r, &s.Flags.Analysis, &s.Flags.Asserts, s.Options.Benchmark)
+	s.page.Show(r)
+	return exit.Join(err, concluded)
+}
+
+func onlyPrepared(r *results.Report) bool {
+	return !slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
+}
+
+// header returns the header of the log.
+func (s *session) header(engine string) oplog.Header {
+	h := s.Options.Header(engine, time.Now())
+	h.Command, h.Parameters = s.Line, Parameters(s.Invocation)
+	return h
+}
+
+// commit completes the log. Without a request, there is no log.
+func (s *session) commit(log *oplog.File, out *Outcome) error {
+	if out.Sent == 0 {
+		return log.Discard()
+	}
+	written, err := log.Commit(out.Trailer)
+	if err != nil {
+		return exit.Errorf("%w", err)
+	}
+	s.written = written
+	s.Notef("Benchmark data written to %q", written)
+	return nil
+}
+
+// warnOfNothing warns that there are no figures if the run has failed for another
+// reason.
+func (s *session) warnOfNothing(out *Outcome) {
+	if out.Fatal != nil {
+		s.Warnf("%s", nothingMeasured(out))
+	}
+}
+
+func nothingMeasured(out *Outcome) string {
+	if out.Trailer.CutOff != nil {
+		return "no request was answered, so there is no op log and no report"
+	}
+	return "no request was made, so there is no op log and no report"
+}
+
+// verdict returns the error that determines the exit code of the run.
+func (s *session) verdict(out *Outcome) error {
+	err := s.requestsVerdict(out)
+	switch {
+	case out.lost == nil:
+		return err
+	case err == nil || out.allLost:
+		return out.lost
+	}
+	return fmt.Errorf("%w; and %w", err, out.lost)
+}
+
+func (s *session) requestsVerdict(out *Outcome) error {
+	limit := s.Options.MaxErrors
+	switch {
+	case errors.Is(out.Fatal, bench.ErrTooManyErrors):
+		return exit.Requestsf("%w", out.Fatal)
+	case errors.Is(out.Fatal, bench.ErrInterrupted):
+		return out.Fatal
+	case out.Fatal != nil:
+		return s.Flags.Target.Explain(out.Fatal)
+	case out.Sent == 0:
+		return exit.Errorf("%s", nothingMeasured(out))
+	case !limit.Allows(out.Failed, out.Sent):
+		return exit.Requestsf("%d of %d requests failed", out.Failed, out.Sent)
+	}
+	return nil
+}
+
+// uploadLog uploads the log of the run, however the run ended, and returns err. It comes last: by then
+// the bucket is clean, and clients are free.
+func (s *session) uploadLog(ctx context.Context, err error) error {
+	if s.upload == nil || s.written == "" {
+		return err
+	}
+	return exit.Join(err, s.upload.Send(context.WithoutCancel(ctx), s.Console, s.written))
+}
+
+// cleanUp removes what the run wrote, however it ended, and returns err.
+func (s *session) cleanUp(ctx context.Context, err error) error {
+	note, failed := s.Load.CleanUp(ctx, err)
+	switch {
+	case failed == nil:
+		if note != "" {
+			s.Notef("%s", note)
+		}
+		return err
+	case err == nil:
+		return exit.Errorf("%w", failed)
+	}
+	s.Warnf("%v", failed)
+	return err
+}
+
+// profile profiles warp itself until end is called. A failed profile does not
+// end the run.
+func (s *session) profile() (end func()) {
+	warn := func(err error) {
+		if err != nil {
+			s.Warnf("%v", err)
+		}
+	}
+	warn(s.profiles.Begin())
+	return func() { warn(s.profiles.End()) }
+}
