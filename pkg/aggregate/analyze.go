@@ -162,11 +162,12 @@ func (s *Summary) matchHost(op string) error {
 	seen := map[string]bool{}
 	for _, g := range s.groups {
 		for _, o := range g.Ops {
-			for i, h := range o.Totals.Vals {
+			hosts := o.allTotals().Hosts
+			for i, h := range hosts.Vals {
 				if !h.unwanted && (op == "" || o.ID.Name == op) {
 					return nil
 				}
-				if name := o.Totals.Keys[i]; name != "" {
+				if name := hosts.Keys[i]; name != "" {
 					seen[name] = true
 				}
 			}

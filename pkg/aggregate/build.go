@@ -20,8 +20,13 @@ import (
 type view struct {
 	op         *opSummary
 	counts     *windowStats
+	totals     *totals
+	threads    keyed[clientID, threadSet] // of one run
 	basis      results.Basis
 	start, end int64
+
+	first, last int64 // begin of the first request and end of the last one
+	requests    uint64
 }
 
 // seconds returns the length of the window.
@@ -48,9 +53,15 @@ func (s *Summary) Report() (*results.Report, error) {
 		return nil, err
 	}
 	r := &results.Report{Version: 2, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Runs: sortedKeys(s.runs)}
+	divided := map[*group]bool{}
 	for _, g := range s.views() {
+		known := len(r.Groups)
 		if err := s.reportGroup(r, g, wanted); err != nil {
 			return nil, err
+		}
+		if g.run != "" && len(r.Groups) > known && !divided[g.group] {
+			divided[g.group] = true
+			r.Warnings = append(r.Warnings, g.apartWarning())
 		}
 	}
 	r.Marks = s.markCounts.Reports(s.windows.Common, s.options.Skip, s.marks)
@@ -71,10 +82,11 @@ func (s *Summary) views() []*groupView {
 			runs = []string{""}
 		}
 		for _, run := range runs {
-			all = append(all, g.view(run, &s.options))
+			for _, ops := range g.together(run) {
+				all = append(all, g.view(run, ops, &s.options))
+			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(g *groupView) bool { return len(g.ops) == 0 })
 	slices.SortStableFunc(all, func(a, b *groupView) int {
 		x, y := a.times(), b.times()
 		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.last, y.last), a.ops[0].op.ID.compare(b.ops[0].op.ID), strings.Compare(a.run, b.run))
@@ -86,10 +98,26 @@ func (s *Summary) views() []*groupView {
 func (g *groupView) times() timeRange {
 	t := timeRange{math.MaxInt64, math.MinInt64}
 	for _, v := range g.ops {
-		t = timeRange{min(t.first, v.op.First), max(t.last, v.op.Last)}
+		t = timeRange{min(t.first, v.first), max(t.last, v.last)}
 	}
 	return t
 }
+
+// together returns the operations to report together, of all runs or of one. In
+// a log without windows, operations of one run are together if their times
+// overlap in this run, whatever they do in others.
+func (g *group) together(run string) [][]*opSummary {
+	ops := slices.DeleteFunc(slices.Clone(g.Ops), func(o *opSummary) bool { return o.Requests == 0 || run != "" && o.Whole.get(run) == nil })
+	switch {
+	case len(ops) == 0:
+		return nil
+	case run == "" || g.Kind != derived:
+		return [][]*opSummary{ops}
+	}
+	return joined(ops, func(a, b *opSummary) bool { return a.Whole.get(run).timeRange().overlaps(b.Whole.get(run).timeRange()) })
+}
+
+func (p *windowStats) timeRange() timeRange { return timeRange{p.First, p.Last} }
 
 // runKeys returns the runs of the group, sorted.
 func (g *group) runKeys() []string {
@@ -109,17 +137,13 @@ func (g *group) inside() (n uint64) {
 }
 
 // view returns the view of the group, or of one of its runs as a whole.
-func (g *group) view(run string, o *Options) *groupView {
+func (g *group) view(run string, ops []*opSummary, o *Options) *groupView {
 	v := &groupView{group: g, run: run, basis: g.basis}
-	for _, op := range g.Ops {
-		if op.Requests == 0 || run != "" && op.Whole.get(run) == nil {
-			continue
-		}
-		v.ops = append(v.ops, op.view(g, run, o))
-		v.requests += op.Requests
-	}
-	if len(v.ops) == 0 {
-		return v
+	first, last := span(ops, run)
+	for _, op := range ops {
+		one := op.view(g, run, first, last, o)
+		v.ops = append(v.ops, one)
+		v.requests += one.requests
 	}
 	slices.SortFunc(v.ops, func(a, b *view) int { return a.op.ID.compare(b.op.ID) })
 	v.start, v.end = g.window.Begin, g.window.End
@@ -143,9 +167,9 @@ func (g *group) view(run string, o *Options) *groupView {
 
 // view returns the window if enough requests started in it, and otherwise
 // everything.
-func (o *opSummary) view(g *group, run string, options *Options) *view {
+func (o *opSummary) view(g *group, run string, first, last int64, options *Options) *view {
 	if run == "" && o.In != nil && (o.Enough || options.Skip > 0) {
-		v := &view{op: o, counts: o.In, basis: g.basis, start: o.In.From, end: o.In.To}
+		v := &view{op: o, counts: o.In, totals: o.allTotals(), first: o.First, last: o.Last, requests: o.Requests, basis: g.basis, start: o.In.From, end: o.In.To}
 		if v.end == math.MaxInt64 { // the end is not known yet
 			v.end = max(o.Last, v.start)
 		}
@@ -154,27 +178,30 @@ func (o *opSummary) view(g *group, run string, options *Options) *view {
 		}
 		return v
 	}
-	v := &view{op: o, counts: newWindowStats(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: results.Whole}
+	v := &view{op: o, first: o.First, last: o.Last, requests: o.Requests, basis: results.Whole, start: first, end: last}
+	all := &runPart{windowStats: *newWindowStats(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices)}
 	for i, p := range o.Whole.Vals {
 		if run == "" || o.Whole.Keys[i] == run {
-			v.counts.merge(p)
+			all.merge(p)
 		}
 	}
-	v.start, v.end = g.span(run)
+	v.counts, v.totals, v.threads = &all.windowStats, &all.Totals, all.Threads
+	if run != "" {
+		v.first, v.last, v.requests = all.First, all.Last, all.Totals.requests()
+	}
 	return v
 }
 
 // span returns the begin of the first request and the end of the last one, in
-// the group or in one of its runs.
-func (g *group) span(run string) (first, last int64) {
+// all runs or in one.
+func span(ops []*opSummary, run string) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
-	for _, op := range g.Ops {
-		switch p := op.Whole.get(run); {
-		case run != "" && p != nil:
-			first, last = min(first, p.First), max(last, p.Last)
-		case run == "" && op.Requests > 0:
-			first, last = min(first, op.First), max(last, op.Last)
+	for _, op := range ops {
+		t := timeRange{op.First, op.Last}
+		if run != "" {
+			t = op.Whole.get(run).timeRange()
 		}
+		first, last = min(first, t.first), max(last, t.last)
 	}
 	return first, last
 }
@@ -234,11 +261,21 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 }
 
 func (g *groupView) report() results.GroupReport {
+	clients, threads := g.threads()
 	return results.GroupReport{
 		Run: g.runID(), Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
-		WindowS: float64(exact.Distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
-		Concurrency: g.threads(), Clients: len(g.clients()),
+		WindowS: float64(exact.Distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.coldWorkers(),
+		Concurrency: threads, Clients: clients,
 	}
+}
+
+// coldWorkers returns how many workers had not finished a request when the
+// window began.
+func (g *groupView) coldWorkers() int {
+	if g.run != "" {
+		return g.cold[g.run]
+	}
+	return g.window.Cold
 }
 
 // String is the name in JSON.
@@ -261,21 +298,29 @@ func (g *groupView) runID() string {
 	return id
 }
 
-// clients returns the clients of the view's run.
-func (g *groupView) clients() (all []*groupClient) {
-	for _, c := range g.Clients {
-		if g.run == "" || c.Client.runKey() == g.run {
-			all = append(all, c)
+// threads returns how many clients and how many of their threads the view has.
+func (g *groupView) threads() (clients, threads int) {
+	all := map[clientID]*threadSet{}
+	if g.run == "" {
+		for _, c := range g.Clients {
+			all[c.Client] = &c.Threads
 		}
 	}
-	return all
-}
-
-func (g *groupView) threads() (n int) {
-	for _, c := range g.clients() {
-		n += c.threads()
+	for _, v := range g.ops {
+		for i, c := range v.threads.Keys {
+			if g.run == "" {
+				break // the group knows all
+			}
+			if all[c] == nil {
+				all[c] = new(threadSet)
+			}
+			all[c].merge(*v.threads.Vals[i])
+		}
 	}
-	return n
+	for _, t := range all {
+		threads += t.count()
+	}
+	return len(all), threads
 }
 
 func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
@@ -290,26 +335,24 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 	if err != nil {
 		return results.Operation{}, err
 	}
+	clients, threads := g.threads()
+	sizes := &v.totals.Sizes
 	total, pieces := all.Series.Total(), all.Series.Between(v.start, v.end)
 	op := results.Operation{
-		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: o.wanted(), Errors: all.Errors,
+		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: v.totals.requests(), Errors: all.Errors,
 		ErrorsByCode: all.Kinds.counts(), FirstErrors: all.Kinds.first(),
-		Share: exact.Ratio(float64(o.Requests), float64(g.requests)),
-		Start: utc(o.First), Stop: utc(o.Last), RanS: float64(exact.Distance(o.First, o.Last)) / 1e9,
+		Share: exact.Ratio(float64(v.requests), float64(g.requests)),
+		Start: utc(v.first), Stop: utc(v.last), RanS: float64(exact.Distance(v.first, v.last)) / 1e9,
 		WindowStart: utc(v.start), WindowEnd: utc(v.end), WindowS: v.seconds(), WindowBasis: v.basis,
-		Concurrency: g.threads(), Clients: len(g.clients()),
+		Concurrency: threads, Clients: clients,
 		WarmUp: o.WarmUp.report(), Late: o.Late.report(), InFlight: o.InFlight.report(),
 		Objects: float64(total.Objects) / stats.ObjectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
-		ObjectBytes:  results.SizeRange{Min: o.Sizes.MinBytes, Max: o.Sizes.MaxBytes, Mean: exact.Ratio(o.Sizes.Bytes.Float(), float64(o.Sizes.N))},
-		ObjectsPerOp: results.SizeRange{Min: o.Sizes.MinObjects, Max: o.Sizes.MaxObjects, Mean: exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
+		ObjectBytes:  results.SizeRange{Min: sizes.MinBytes, Max: sizes.MaxBytes, Mean: exact.Ratio(sizes.Bytes.Float(), float64(sizes.N))},
+		ObjectsPerOp: results.SizeRange{Min: sizes.MinObjects, Max: sizes.MaxObjects, Mean: exact.Ratio(sizes.Objects.Float(), float64(sizes.N))},
 		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
 		Response: results.StatsOf(&all.Response), Lag: results.StatsOf(&all.Lag),
 		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
 		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.counts.Slowest.report(), Pieces: pieces,
-	}
-	if g.run != "" {
-		op.Start, op.Stop, op.Requests = utc(v.counts.First), utc(v.counts.Last), all.Requests
-		op.RanS = float64(exact.Distance(v.counts.First, v.counts.Last)) / 1e9
 	}
 	if v.basis == results.Whole { // the view has no warm-up or tail
 		op.WarmUp, op.Late, op.InFlight = results.Outside{}, results.Outside{}, results.Flight{}
@@ -319,7 +362,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		op.Unanswered = &f
 	}
 	v.failures(op.Segments, all)
-	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
+	op.Retries, op.HTTPPhases = v.totals.retries(), v.totals.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
 	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
 	if op.WindowS > 0 && g.Kind != preparation {
@@ -328,7 +371,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 	op.Hosts = v.hostParts(&op)
 	op.ByClient = v.clientParts(&op)
 	if s.options.Verbose {
-		op.Accesses = o.accesses()
+		op.Accesses = v.totals.accesses()
 		op.SizeClasses = v.counts.sizeClasses(op.ObjectBytes)
 	}
 	op.Course, err = v.course(all, &op, &s.options)
@@ -341,36 +384,6 @@ func (o *outside) report() results.Outside {
 
 func (f *flight) report() results.Flight {
 	return results.Flight{Requests: f.Count, ShortestMS: float64(f.Shortest) / 1e6, LongestMS: float64(f.Longest) / 1e6}
-}
-
-// wanted counts the requests to the selected hosts.
-func (o *opSummary) wanted() (n uint64) {
-	for _, h := range o.Totals.Vals {
-		n += h.Requests
-	}
-	return n
-}
-
-func (o *opSummary) retries() (n uint64) {
-	for _, h := range o.Totals.Vals {
-		n += h.Retries
-	}
-	return n
-}
-
-// phases returns the connection phases of the whole run and the exchange phases
-// of the view.
-func (o *opSummary) phases(exchanges *phaseHists) *results.Phases {
-	var all phaseHists
-	for _, h := range o.Totals.Vals {
-		if h.Connections != nil {
-			all.merge(h.Connections)
-		}
-	}
-	if exchanges != nil {
-		all.merge(exchanges)
-	}
-	return all.report()
 }
 
 // schedule adds the figures of an open loop: how many requests were due, and
@@ -436,7 +449,7 @@ func (s *Summary) clockWarnings() []string {
 	var n uint64
 	for _, g := range s.groups {
 		for _, op := range g.Ops {
-			for _, h := range op.Totals.Vals {
+			for _, h := range op.allTotals().Hosts.Vals {
 				n += h.Backwards
 			}
 		}
@@ -456,8 +469,8 @@ func (v *view) hostParts(op *results.Operation) []results.Part {
 		t := h.counters
 		t.Bytes, t.Objects = total.Bytes, total.Objects
 		p := t.reportPart(hosts.Keys[i], v)
-		if seen := v.op.Totals.get(hosts.Keys[i]); seen != nil {
-			one := opSummary{Totals: keyed[string, hostTotals]{Vals: []*hostTotals{seen}}}
+		if seen := v.totals.Hosts.get(hosts.Keys[i]); seen != nil {
+			one := totals{Hosts: keyed[string, hostTotals]{Vals: []*hostTotals{seen}}}
 			p.HTTPPhases = one.phases(h.Phases)
 		}
 		if len(hosts.Vals) > 1 {
@@ -583,13 +596,13 @@ func (e *errorKinds) first() []results.FirstError {
 
 // accesses returns nil if no object was accessed twice: first and last access
 // are then the same, and the report shows them already.
-func (o *opSummary) accesses() *results.Accesses {
-	o.sample()
-	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
+func (t *totals) accesses() *results.Accesses {
+	t.sample()
+	if n := uint64(len(t.Objects)); n == 0 || n >= t.Sizes.N {
 		return nil
 	}
 	var first, firstTTFB, last, lastTTFB stats.Histogram
-	for _, a := range o.Objects {
+	for _, a := range t.Objects {
 		first.Add(a.First.Latency)
 		last.Add(a.Last.Latency)
 		if a.First.HasTTFB {
@@ -599,7 +612,7 @@ func (o *opSummary) accesses() *results.Accesses {
 			lastTTFB.Add(a.Last.TTFB)
 		}
 	}
-	return &results.Accesses{Objects: uint64(len(o.Objects)), Sampled: o.Sampled, First: results.StatsOf(&first), FirstTTFB: results.StatsOf(&firstTTFB), Last: results.StatsOf(&last), LastTTFB: results.StatsOf(&lastTTFB)}
+	return &results.Accesses{Objects: uint64(len(t.Objects)), Sampled: t.Sampled, First: results.StatsOf(&first), FirstTTFB: results.StatsOf(&firstTTFB), Last: results.StatsOf(&last), LastTTFB: results.StatsOf(&lastTTFB)}
 }
 
 // sizeClasses returns nil if all requests have the same size.

@@ -65,20 +65,20 @@ func (v visit) before(o visit) bool {
 }
 
 // visit records a successful request for an object, inside the window or not.
-func (o *opSummary) visit(r *oplog.Record) {
+func (t *totals) visit(r *oplog.Record) {
 	first, seen := r.TTFB()
 	v := visit{r.Start, r.Duration, first, seen}
-	o.access(r.Key, access{v, v})
+	t.access(r.Key, access{v, v})
 }
 
 // maxObjects limits how many objects of an operation are remembered. If there
 // are more, a sample is kept.
 const maxObjects = 1 << 18
 
-func (o *opSummary) access(key string, a access) {
-	old, ok := o.Objects[key]
+func (t *totals) access(key string, a access) {
+	old, ok := t.Objects[key]
 	if !ok {
-		o.remember(key, a)
+		t.remember(key, a)
 		return
 	}
 	if a.First.before(old.First) {
@@ -87,37 +87,37 @@ func (o *opSummary) access(key string, a access) {
 	if old.Last.before(a.Last) {
 		old.Last = a.Last
 	}
-	o.Objects[key] = old
+	t.Objects[key] = old
 }
 
 // remember keeps the objects with the lowest hashes. This sample does not
 // depend on the order of requests, and all accesses to a sampled object are
 // counted.
-func (o *opSummary) remember(key string, a access) {
-	if o.Sampled && hashOf(key) > o.HashLimit {
+func (t *totals) remember(key string, a access) {
+	if t.Sampled && hashOf(key) > t.HashLimit {
 		return
 	}
-	if o.Objects == nil {
-		o.Objects = map[string]access{}
+	if t.Objects == nil {
+		t.Objects = map[string]access{}
 	}
-	o.Objects[strings.Clone(key)] = a
-	if len(o.Objects) >= 2*maxObjects {
-		o.sample()
+	t.Objects[strings.Clone(key)] = a
+	if len(t.Objects) >= 2*maxObjects {
+		t.sample()
 	}
 }
 
 // sample reduces the objects to as many as a report needs.
-func (o *opSummary) sample() {
-	if len(o.Objects) <= maxObjects {
+func (t *totals) sample() {
+	if len(t.Objects) <= maxObjects {
 		return
 	}
-	hashes := make([]uint64, 0, len(o.Objects))
-	for key := range o.Objects {
+	hashes := make([]uint64, 0, len(t.Objects))
+	for key := range t.Objects {
 		hashes = append(hashes, hashOf(key))
 	}
 	slices.Sort(hashes)
-	o.Sampled, o.HashLimit = true, hashes[maxObjects-1]
-	maps.DeleteFunc(o.Objects, func(key string, _ access) bool { return hashOf(key) > o.HashLimit })
+	t.Sampled, t.HashLimit = true, hashes[maxObjects-1]
+	maps.DeleteFunc(t.Objects, func(key string, _ access) bool { return hashOf(key) > t.HashLimit })
 }
 
 func hashOf(key string) uint64 {

@@ -97,17 +97,22 @@ func Decode(b []byte, o Options) (*Summary, error) {
 // valid reports whether the group is safe to merge and report.
 func (g *group) valid(o *Options) bool {
 	for _, c := range g.Clients {
-		if c == nil || len(c.Threads) > (maxThread+1)/64 {
+		if c == nil || !c.Threads.valid() {
 			return false
 		}
 	}
 	for _, op := range g.Ops {
-		if op == nil || op.WarmUp.Kinds.invalid() || op.Late.Kinds.invalid() || !validKeys(&op.Totals) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
-			slices.ContainsFunc(op.Whole.Vals, func(p *windowStats) bool { return !p.valid(o) }) {
+		if op == nil || op.WarmUp.Kinds.invalid() || op.Late.Kinds.invalid() || !validKeys(&op.Totals.Hosts) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
+			slices.ContainsFunc(op.Whole.Vals, func(p *runPart) bool { return !p.valid(o) }) {
 			return false
 		}
 	}
 	return true
+}
+
+func (p *runPart) valid(o *Options) bool {
+	return p.windowStats.valid(o) && validKeys(&p.Totals.Hosts) && validKeys(&p.Threads) &&
+		!slices.ContainsFunc(p.Threads.Vals, func(t *threadSet) bool { return !t.valid() })
 }
 
 func validKeys[K comparable, V any](k *keyed[K, V]) bool {

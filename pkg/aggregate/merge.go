@@ -3,27 +3,10 @@ package aggregate
 import (
 	"fmt"
 	"maps"
-	"math/bits"
 
 	"warp/internal/exact"
 	"warp/pkg/oplog"
 )
-
-func (c *groupClient) threads() (n int) {
-	for _, word := range c.Threads {
-		n += bits.OnesCount64(word)
-	}
-	return n
-}
-
-func (c *groupClient) merge(o *groupClient) {
-	for i, word := range o.Threads {
-		if i == len(c.Threads) {
-			c.Threads = append(c.Threads, 0)
-		}
-		c.Threads[i] |= word
-	}
-}
 
 // Merge adds the counts of o, which must have the same window. Do not use o
 // afterwards.
@@ -58,14 +41,14 @@ func (s *Summary) Merge(o *Summary) error {
 
 func (g *group) merge(o *group, s *Summary) {
 	for _, c := range o.Clients {
-		g.client(c.Client.Run, c.Client.ID, s).merge(c)
+		g.client(c.Client.Run, c.Client.ID, s).Threads.merge(c.Threads)
 	}
 	for _, op := range o.Ops {
-		g.op(op.ID, &s.options).merge(op)
+		g.op(op.ID, &s.options).merge(op, &s.options)
 	}
 }
 
-func (o *opSummary) merge(p *opSummary) {
+func (o *opSummary) merge(p *opSummary, options *Options) {
 	if p.Requests > 0 {
 		if o.Requests == 0 {
 			o.First, o.Last, o.LastStart = p.First, p.Last, p.LastStart
@@ -73,14 +56,10 @@ func (o *opSummary) merge(p *opSummary) {
 		o.First, o.Last, o.LastStart = min(o.First, p.First), max(o.Last, p.Last), max(o.LastStart, p.LastStart)
 	}
 	o.Requests += p.Requests
-	o.Sizes.merge(&p.Sizes)
-	for i, host := range p.Totals.Keys {
-		o.totals(host, "").merge(p.Totals.Vals[i])
-	}
+	o.Totals.merge(&p.Totals)
 	o.WarmUp.merge(&p.WarmUp)
 	o.Late.merge(&p.Late)
 	o.InFlight.merge(&p.InFlight)
-	o.mergeObjects(p)
 	o.Inside += p.Inside
 	if p.In != nil {
 		if o.In == nil {
@@ -88,20 +67,16 @@ func (o *opSummary) merge(p *opSummary) {
 		}
 		o.In.merge(p.In)
 	}
-	if o.Enough = o.Inside >= fewRequests; o.Enough {
-		o.Whole = keyed[string, windowStats]{}
+	if o.Inside >= fewRequests {
+		o.enough()
+		for _, part := range p.Whole.Vals {
+			o.Totals.merge(&part.Totals)
+		}
 		return
 	}
 	for i, run := range p.Whole.Keys {
-		o.whole(run, p.Whole.Vals[i].Asked, p.Whole.Vals[i].Cuts).merge(p.Whole.Vals[i])
+		o.part(run, options).merge(p.Whole.Vals[i])
 	}
-}
-
-func (h *hostTotals) merge(o *hostTotals) {
-	h.Requests += o.Requests
-	h.Retries += o.Retries
-	h.Backwards += o.Backwards
-	mergePhases(&h.Connections, o.Connections)
 }
 
 func mergePhases(to **phaseHists, from *phaseHists) {
@@ -162,12 +137,12 @@ func (h *hostSummary) merge(o *hostSummary) {
 }
 
 // mergeObjects keeps the objects that are complete on both sides.
-func (o *opSummary) mergeObjects(p *opSummary) {
-	if p.Sampled && (!o.Sampled || p.HashLimit < o.HashLimit) {
-		o.Sampled, o.HashLimit = true, p.HashLimit
-		maps.DeleteFunc(o.Objects, func(key string, _ access) bool { return hashOf(key) > o.HashLimit })
+func (t *totals) mergeObjects(o *totals) {
+	if o.Sampled && (!t.Sampled || o.HashLimit < t.HashLimit) {
+		t.Sampled, t.HashLimit = true, o.HashLimit
+		maps.DeleteFunc(t.Objects, func(key string, _ access) bool { return hashOf(key) > t.HashLimit })
 	}
-	for key, a := range p.Objects {
-		o.access(key, a)
+	for key, a := range o.Objects {
+		t.access(key, a)
 	}
 }

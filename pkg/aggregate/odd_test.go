@@ -257,8 +257,8 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 // the order.
 func TestManyObjects(t *testing.T) {
 	t.Parallel()
-	count := func(rows int, at func(i int) int) *opSummary {
-		o := &opSummary{}
+	count := func(rows int, at func(i int) int) *totals {
+		o := &totals{}
 		for i := range rows {
 			r := req(0, int64(at(i)), int64(at(i))+1)
 			r.Key = strconv.Itoa(at(i) % (rows / 2))

@@ -145,11 +145,19 @@ func mergedLog(rng *rand.Rand, l testlog.Load, kind string) *memoryLog {
 	log := &memoryLog{}
 	for run := range max(l.Runs, 1) {
 		one := l
-		one.Runs = 1
+		one.Runs, one.Threads, one.Batch = 1, l.Threads+run, l.Batch+run
+		one.Ops = [][]string{{"GET"}, {"GET", "PUT"}, {"PUT", "GET"}}[rng.IntN(3)]
 		rows := disturbed(rng, one.Rows(rng.Uint64()))
+		phases := rng.IntN(2) == 0 // one operation after the other
 		for i := range rows {
 			r := &rows[i]
-			r.Run = fmt.Sprint("run", run)
+			r.Run, r.Retries = fmt.Sprint("run", run), uint16(run)
+			if phases && r.Op == one.Ops[len(one.Ops)-1] {
+				r.Start += 100e9
+				if r.Due != 0 {
+					r.Due += 100e9
+				}
+			}
 			r.Start += int64(run) * int64(l.Stagger)
 			if r.Due != 0 {
 				r.Due += int64(run) * int64(l.Stagger)

@@ -255,14 +255,22 @@ func (o *oracle) apart(all []*oracleGroup) (groups []*oracleGroup) {
 		}
 		for _, run := range runs(g) {
 			one := &oracleGroup{kind: g.kind, run: run, ops: map[string][]oplog.Record{}}
+			var all []oplog.Record
 			for op, rows := range g.ops {
 				for _, r := range rows {
 					if runOf(&r) == run {
 						one.ops[op] = append(one.ops[op], r)
+						all = append(all, r)
 					}
 				}
 			}
-			groups = append(groups, one)
+			if g.kind != "derived" {
+				groups = append(groups, one)
+				continue
+			}
+			for _, ops := range together(all) {
+				groups = append(groups, &oracleGroup{kind: g.kind, run: run, ops: ops})
+			}
 		}
 	}
 	return groups
@@ -306,10 +314,11 @@ type oracleOp struct {
 	whole   bool
 	from    int64 // the start of the first segment
 	started []oplog.Record
+	ops     map[string][]oplog.Record // of the whole group
 }
 
 func (o *oracle) op(g *oracleGroup, rows []oplog.Record) *oracleOp {
-	p := &oracleOp{rows: rows, g: g, from: g.b}
+	p := &oracleOp{rows: rows, g: g, from: g.b, ops: g.ops}
 	if !g.window || g.inside(rows) < 10 && o.skip == 0 {
 		p.whole, p.from = true, 0
 		first, last := int64(math.MaxInt64), int64(math.MinInt64)
@@ -589,6 +598,7 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 		}
 	}
 	c.equal("requests", op.Requests, uint64(len(p.rows)))
+	c.totals(op, p)
 	c.equal("errors", op.Errors, errs)
 	c.equal("codes", fmt.Sprint(op.ErrorsByCode), fmt.Sprint(byCode))
 	c.equal("inside", op.Inside, uint64(len(p.started))-errs)
@@ -623,6 +633,32 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	if len(want) > 0 {
 		c.equal("segment length", op.SegmentS, length)
 		c.extremes(op.Throughput, want, length)
+	}
+}
+
+// totals compares the figures of all requests, inside the window or not.
+func (c checker) totals(op *results.Operation, p *oracleOp) {
+	var retries, good, bytes, objects uint64
+	threads, clients := map[string]bool{}, map[string]bool{}
+	for _, r := range p.rows {
+		retries += uint64(r.Retries)
+		if r.Err == "" {
+			good, bytes, objects = good+1, bytes+uint64(r.Bytes), objects+uint64(r.Objects)
+		}
+	}
+	all := 0
+	for _, rows := range p.ops {
+		for _, r := range rows {
+			all++
+			threads[fmt.Sprint(r.Run, "/", r.Client, "/", r.Thread)], clients[r.Run+"/"+r.Client] = true, true
+		}
+	}
+	c.equal("retries", op.Retries, retries)
+	c.equal("share", op.Share, float64(len(p.rows))/float64(all))
+	c.equal("threads and clients", [2]int{op.Concurrency, op.Clients}, [2]int{len(threads), len(clients)})
+	if good > 0 {
+		c.near("bytes of a request", op.ObjectBytes.Mean, float64(bytes)/float64(good), 1e-12)
+		c.near("objects of a request", op.ObjectsPerOp.Mean, float64(objects)/float64(good), 1e-12)
 	}
 }
 

@@ -209,7 +209,7 @@ func segmentsAddUp(t *testing.T, op *results.Operation) {
 func TestNothingStaysBehind(t *testing.T) {
 	t.Parallel()
 	local := map[string]bool{ // derived from the other fields, or useless at the coordinator
-		"group.window": true, "group.basis": true, "group.runs": true, "group.lastOp": true, "group.lastClient": true, "groupClient.run": true,
+		"group.window": true, "group.basis": true, "group.runs": true, "group.cold": true, "group.lastOp": true, "group.lastClient": true, "groupClient.run": true,
 		"hostTotals.unwanted": true, "Series.cur": true, "Series.curLo": true, "Series.curHi": true,
 	}
 	seen := map[reflect.Type]bool{}

@@ -61,6 +61,7 @@ type group struct {
 	window     oplog.Window // as far as it is known; a derived window as far as the rows show it
 	basis      results.Basis
 	runs       []oplog.Window // of each run if there are several
+	cold       map[string]int // of each run in a merged log
 	lastOp     *opSummary
 	lastClient *groupClient
 }
@@ -68,7 +69,7 @@ type group struct {
 // A groupClient is one client's part in a group.
 type groupClient struct {
 	Client  clientID
-	Threads []uint64 // the thread numbers in use, as bits
+	Threads threadSet
 
 	run string // the identity of its run
 }
@@ -78,28 +79,15 @@ type opSummary struct {
 	ID                     opID
 	Requests               uint64 // all
 	First, Last, LastStart int64  // begin of the first request, end of the last one, begin of the latest
-	Sizes                  sizes  // of all successful requests
-	Totals                 keyed[string, hostTotals]
+	Totals                 totals // once In has enough requests; before that they are in Whole
 
-	In        *windowStats               // the window; nil if there is none yet
-	Inside    uint64                     // successful requests that started in the window, on any host
-	Whole     keyed[string, windowStats] // by run: everything, while In may still turn out to have too few requests
-	Enough    bool                       // In has enough requests
-	WarmUp    outside                    // started before the window
-	Late      outside                    // started after the window
-	InFlight  flight                     // in flight when the window began
-	Objects   map[string]access
-	Sampled   bool   // Objects holds only those with hashes
-	HashLimit uint64 // up to this
-}
-
-// hostTotals counts all requests to one host, inside the window or not.
-type hostTotals struct {
-	Requests    uint64
-	Retries     uint64
-	Backwards   uint64      // requests with an end before their begin
-	Connections *phaseHists // begins of connections; nil if none were recorded
-	unwanted    bool        // filtered out of the report
+	In       *windowStats           // the window; nil if there is none yet
+	Inside   uint64                 // successful requests that started in the window, on any host
+	Whole    keyed[string, runPart] // by run: everything, while In may still turn out to have too few requests
+	Enough   bool                   // In has enough requests
+	WarmUp   outside                // started before the window
+	Late     outside                // started after the window
+	InFlight flight                 // in flight when the window began
 }
 
 // outside counts requests outside the window.
@@ -174,33 +162,6 @@ type hostSummary struct {
 	Response, Lag stats.Histogram
 	Due           uint64      // requests due in the window
 	Phases        *phaseHists // of exchanges; nil if none were recorded
-}
-
-// sizes holds the extremes and sums of request sizes.
-type sizes struct {
-	N                      uint64
-	MinBytes, MaxBytes     uint64
-	MinObjects, MaxObjects uint64
-	Bytes, Objects         exact.Uint128
-}
-
-func (z *sizes) add(bytes, objects uint64) {
-	z.merge(&sizes{1, bytes, bytes, objects, objects, exact.Uint128{Lo: bytes}, exact.Uint128{Lo: objects}})
-}
-
-func (z *sizes) merge(o *sizes) {
-	if o.N == 0 {
-		return
-	}
-	if z.N == 0 {
-		*z = *o
-		return
-	}
-	z.N += o.N
-	z.MinBytes, z.MaxBytes = min(z.MinBytes, o.MinBytes), max(z.MaxBytes, o.MaxBytes)
-	z.MinObjects, z.MaxObjects = min(z.MinObjects, o.MinObjects), max(z.MaxObjects, o.MaxObjects)
-	z.Bytes.Add(o.Bytes.Hi, o.Bytes.Lo)
-	z.Objects.Add(o.Objects.Hi, o.Objects.Lo)
 }
 
 // keyed is a small map that caches its last lookup.
@@ -309,15 +270,19 @@ func (s *Summary) Add(r *oplog.Record) {
 		return
 	}
 	c := g.client(r.Run, r.Client, s)
-	c.use(r.Thread)
+	c.Threads.add(r.Thread)
 	op := g.op(idOf(r), &s.options)
 	op.seen(start, end)
 	op.started(r)
-	host := op.totals(r.Endpoint, s.options.Host)
+	all := op.totals(c, &s.options)
+	host := all.host(r.Endpoint, s.options.Host)
 	if host.unwanted {
 		return
 	}
 	host.add(r)
+	if r.Err == "" {
+		all.succeed(r, s.options.Verbose)
+	}
 	s.count(g, op, c, r, start, end)
 	s.countMarks(g, op, r)
 }
@@ -353,7 +318,7 @@ func (s *Summary) groupOf(kind groupKind, st oplog.Statement) *group {
 	}
 	g := &group{Kind: kind, Statement: st, basis: results.Whole}
 	if kind == measured {
-		g.basis, g.window, g.runs = s.windows.Basis, s.windows.Common, s.windows.each
+		g.basis, g.window, g.runs, g.cold = s.windows.Basis, s.windows.Common, s.windows.each, s.windows.cold
 	}
 	s.groups = append(s.groups, g)
 	s.last = g
@@ -426,18 +391,6 @@ func (g *group) client(run, id string, s *Summary) *groupClient {
 	return c
 }
 
-// maxThread is the highest thread number; readers of the log check it.
-const maxThread = 1<<16 - 1
-
-// use records that the client has used a thread.
-func (c *groupClient) use(thread uint32) {
-	n := min(thread, maxThread)
-	for int(n/64) >= len(c.Threads) {
-		c.Threads = append(c.Threads, 0)
-	}
-	c.Threads[n/64] |= 1 << (n % 64)
-}
-
 func (o *opSummary) seen(start, end int64) {
 	if o.Requests == 0 {
 		o.First, o.Last, o.LastStart = start, end, start
@@ -446,38 +399,12 @@ func (o *opSummary) seen(start, end int64) {
 	o.First, o.Last, o.LastStart = min(o.First, start), max(o.Last, end), max(o.LastStart, start)
 }
 
-func (o *opSummary) totals(endpoint, wanted string) *hostTotals {
-	if h := o.Totals.get(endpoint); h != nil {
-		return h
-	}
-	return o.Totals.put(strings.Clone(endpoint), &hostTotals{unwanted: wanted != "" && !sameHost(endpoint, wanted)})
-}
-
-func (h *hostTotals) add(r *oplog.Record) {
-	h.Requests++
-	h.Retries += uint64(r.Retries)
-	if r.Duration < 0 {
-		h.Backwards++
-	}
-	if r.Phases != nil {
-		if h.Connections == nil {
-			h.Connections = new(phaseHists)
-		}
-		h.Connections.add(r.Phases, 0, oplog.ConnectionPhases)
-	}
-}
-
 // count counts a request in the window, as warm-up, as late, or in flight.
 func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record, start, end int64) {
-	if r.Err == "" {
-		a := stats.NewAmount(start, end, r.Bytes, int64(r.Objects))
-		op.Sizes.add(a.Bytes, a.Objects/stats.ObjectUnit)
-		if s.options.Verbose && r.Key != "" {
-			op.visit(r)
-		}
-	}
 	if !op.Enough {
-		op.whole(c.run, s.options.SegmentDur, s.options.Slices).add(c, r, start, end, true, s.options.Verbose)
+		part := op.part(c.run, &s.options)
+		part.thread(c.Client).add(r.Thread)
+		part.add(c, r, start, end, true, s.options.Verbose)
 	}
 	in := op.In
 	if g.Kind == preparation || g.Kind == statement || in == nil && g.window.End == 0 {
@@ -524,20 +451,21 @@ func (o *opSummary) started(r *oplog.Record) {
 		return
 	}
 	if o.Inside++; o.Inside == fewRequests {
-		o.Enough, o.Whole = true, keyed[string, windowStats]{}
+		o.enough()
 	}
+}
+
+// enough drops the counts by run.
+func (o *opSummary) enough() {
+	for _, p := range o.Whole.Vals {
+		o.Totals.merge(&p.Totals)
+	}
+	o.Enough, o.Whole = true, keyed[string, runPart]{}
 }
 
 // codeDrainTimeout is the code of a request without a response at the end of
 // the drain.
 const codeDrainTimeout = "DrainTimeout"
-
-func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration) *windowStats {
-	if p := o.Whole.get(run); p != nil {
-		return p
-	}
-	return o.Whole.put(run, newWindowStats(math.MinInt64, math.MaxInt64, asked, cuts))
-}
 
 // add counts a request. Its bytes and objects count by their share of time in
 // the window, everything else if it started in the window.

@@ -82,29 +82,10 @@ func (s *survey) op(id opID) *opSurvey {
 // the other still uploads, and these are two phases of each machine, not one
 // mixed load.
 func (s *survey) groups() map[opID]*derivedGroup {
-	parent := make([]int, len(s.ops))
-	for i := range parent {
-		parent[i] = i
-	}
-	root := func(i int) int {
-		for parent[i] != i {
-			i = parent[i]
-		}
-		return i
-	}
-	for i, op := range s.ops {
-		for j := range i {
-			if !op.scripted() && !s.ops[j].scripted() && overlapInAnyRun(op.ranges(), s.ops[j].ranges()) {
-				parent[root(i)] = root(j)
-			}
-		}
-	}
-	byRoot := map[int][]*opSurvey{}
-	for i, op := range s.ops {
-		byRoot[root(i)] = append(byRoot[root(i)], op)
-	}
 	groups := map[opID]*derivedGroup{}
-	for _, ops := range byRoot {
+	for _, ops := range joined(s.ops, func(a, b *opSurvey) bool {
+		return !a.scripted() && !b.scripted() && overlapInAnyRun(a.ranges(), b.ranges())
+	}) {
 		g := &derivedGroup{}
 		for _, op := range ops {
 			g.ops = append(g.ops, op.opID)
@@ -118,7 +99,39 @@ func (s *survey) groups() map[opID]*derivedGroup {
 	return groups
 }
 
+// joined divides items into sets, each of which is connected by related pairs.
+func joined[T any](all []T, related func(a, b T) bool) (sets [][]T) {
+	parent := make([]int, len(all))
+	root := func(i int) int {
+		for parent[i] != i {
+			i = parent[i]
+		}
+		return i
+	}
+	for i := range all {
+		parent[i] = i
+		for j := range i {
+			if related(all[i], all[j]) {
+				parent[root(i)] = root(j)
+			}
+		}
+	}
+	index := map[int]int{}
+	for i, item := range all {
+		k, ok := index[root(i)]
+		if !ok {
+			k, sets = len(sets), append(sets, nil)
+			index[root(i)] = k
+		}
+		sets[k] = append(sets[k], item)
+	}
+	return sets
+}
+
+// A timeRange is the time from the first start to the last end.
 type timeRange struct{ first, last int64 }
+
+func (t timeRange) overlaps(o timeRange) bool { return t.first < o.last && o.first < t.last }
 
 // ranges returns the time range of the operation in each run.
 func (o *opSurvey) ranges() map[string]timeRange {
@@ -136,7 +149,7 @@ func (o *opSurvey) ranges() map[string]timeRange {
 
 func overlapInAnyRun(a, b map[string]timeRange) bool {
 	for run, x := range a {
-		if y, ok := b[run]; ok && x.first < y.last && y.first < x.last {
+		if y, ok := b[run]; ok && x.overlaps(y) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"warp/internal/exact"
@@ -16,14 +17,10 @@ func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o 
 		names = human.UpperFirst(s.Title()) + ", " + names
 	}
 	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }
-	if n := g.window.Cold; n > 0 && g.basis == results.Measured {
+	if n := r.ColdWorkers; n > 0 && g.basis == results.Measured {
 		say(names, "%d of %s had not finished a request when the window began.", n, human.Plural(uint64(r.Concurrency), "worker"))
 	}
 	if g.run != "" {
-		if g.run == g.runKeys()[0] { // once
-			say(names, "fewer than %d requests started in the time in which all %d runs were measured, so each run is reported by itself and whole, warm-up included.",
-				fewRequests, len(g.runKeys()))
-		}
 		return all
 	}
 	all = append(all, g.overlap(names, ops)...)
@@ -31,6 +28,19 @@ func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o 
 		all = append(all, g.opWarnings(&ops[i], o)...)
 	}
 	return all
+}
+
+// apartWarning says why the runs of a group are reported separately.
+func (g *groupView) apartWarning() string {
+	var names []string
+	for _, op := range g.Ops {
+		if op.Requests > 0 {
+			names = append(names, op.ID.Name)
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s: fewer than %d requests started in the time in which all %d runs were measured, so each run is reported by itself and whole, warm-up included.",
+		strings.Join(names, ", "), fewRequests, len(g.runKeys()))
 }
 
 func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string) {

@@ -26,19 +26,22 @@ type runWindows struct {
 	Basis  results.Basis          // Measured or Derived
 	starts map[clientID]int64     // of each client in a merged log; nil = Common.Start
 	each   []oplog.Window         // of each run in a merged log
+	cold   map[string]int         // workers of each run in a merged log that had not finished a request when its window began
 	ops    map[opID]*derivedGroup // of a log without windows
 }
 
 // mergedWindows returns the windows from the header of a merged log; ok is
 // false if one of the merged logs has none.
 func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
-	w.Basis, w.starts = results.Measured, map[clientID]int64{}
+	w.Basis, w.starts, w.cold = results.Measured, map[clientID]int64{}, map[string]int{}
 	for i := range origins {
 		o := &origins[i]
 		if !o.Header.Windowed || o.Window == nil {
 			return w, false
 		}
-		w.starts[clientID{o.Run, o.Client}] = o.Window.Start
+		id := clientID{o.Run, o.Client}
+		w.starts[id] = o.Window.Start
+		w.cold[id.runKey()] += o.Window.Cold
 		w.each = append(w.each, *o.Window)
 	}
 	w.Common = intersect(w.each)
