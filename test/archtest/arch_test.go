@@ -81,16 +81,15 @@ func allowed() map[string][]string {
 		"pkg/fleet/clock":     {},
 		"pkg/fleet/transport": {"internal/connlimit"},
 
-		"pkg/store/engines":     {"pkg/store", "pkg/store/ais", "pkg/store/azure", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
-		"pkg/store/ais":         {"pkg/store", "pkg/store/lean", "pkg/store/rest"},
-		"pkg/store/azure":       {"pkg/store", "pkg/store/lean", "pkg/store/rest", "pkg/store/s3/xmlscan"},
-		"pkg/store/gcs":         {"pkg/store", "pkg/store/lean", "pkg/store/rest"},
-		"pkg/store/lean/answer": {"pkg/store", "pkg/store/s3", "pkg/store/s3/xmlscan"},
-		"pkg/store/lean":        {"pkg/store", "pkg/store/lean/answer", "pkg/store/dial", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
+		"pkg/store/engines":     {"pkg/store", "pkg/store/ais", "pkg/store/azure", "pkg/store/gcs", "pkg/store/minio", "pkg/store/s3"},
+		"pkg/store/ais":         {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
+		"pkg/store/azure":       {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens", "pkg/store/s3/xmlscan"},
+		"pkg/store/gcs":         {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
-		"pkg/store/rest":        {"pkg/store", "pkg/store/lean", "pkg/store/nethttp"},
-		"pkg/store/s3":          {"pkg/store"},
+		"pkg/store/s3":          {"pkg/store", "pkg/store/httpclient", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3/xmlscan":  {"pkg/store"},
+		"pkg/store/tokens":      {"pkg/store", "pkg/store/httpclient"},
+		"pkg/store/httpclient":  {"pkg/store", "pkg/store/dial", "pkg/store/nethttp"},
 		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},
 		"pkg/store/dial":        {"pkg/store"},
 		"pkg/store/credentials": {"pkg/store", "pkg/store/s3"},
@@ -175,7 +174,7 @@ func TestImportsRunDownward(t *testing.T) {
 
 // Who speaks S3 through minio-go is an engine of S3, or finds its credentials. Everybody else has what every store has.
 func TestOnlyEnginesSpeakS3(t *testing.T) {
-	speak := []string{"pkg/store/lean", "pkg/store/minio", "pkg/store/s3", "pkg/store/credentials"}
+	speak := []string{"pkg/store/minio", "pkg/store/s3", "pkg/store/credentials"}
 	for _, f := range files(t) {
 		if internal(f.pkg) || f.test || slices.Contains(speak, owner(f.pkg)) {
 			continue

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // An Admin does the bookkeeping on one host.
 type Admin struct {
 	*Engine
-	slow rest.Caller // for requests that take minutes
+	slow *httpclient.Client // for requests that take minutes
 }
 
 var (
@@ -25,19 +25,19 @@ var (
 	_ store.PropertySetter = (*Admin)(nil)
 )
 
-func newAdmin(cfg *store.Config, at store.Address, api *rest.API) (*Admin, error) {
-	open := func(limit time.Duration) (*store.Config, rest.Caller, error) {
+func newAdmin(cfg *store.Config, at store.Address, api *httpclient.API) (*Admin, error) {
+	open := func(limit time.Duration) (*store.Config, *httpclient.Client, error) {
 		own := cfg.ForAdmin()
 		own.Timeout = limit
-		caller, err := api.NewHTTP(own, at, new(store.Counters), limit)
-		return own, caller, err
+		client, err := api.NewHTTP(own, at, new(store.Counters), limit)
+		return own, client, err
 	}
-	own, caller, err := open(store.AdminTimeout)
+	own, client, err := open(store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
 	_, slow, err := open(transformTimeout)
-	return &Admin{Engine: newEngine(own, caller, at.Path), slow: slow}, err
+	return &Admin{Engine: newEngine(own, client, at.Path), slow: slow}, err
 }
 
 // Close closes the connections, as [Engine.Close] does.
@@ -59,20 +59,19 @@ func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) 
 func (a *Admin) do(ctx context.Context, method, bucket, param string, act *action) error {
 	r := a.toBucket(method, bucket)
 	defer r.End()
-	r.Raw(param)
+	if param != "" {
+		r.Query(param)
+	}
 	if act != nil {
 		r.JSON(act)
 	}
-	reply, err := a.send(ctx, r, "", newTrace())
-	if err == nil {
-		reply.Release()
-	}
+	_, err := a.send(ctx, r, "", newTrace())
 	return err
 }
 
 // BucketExists requests the bucket without adding it to the cluster if it is behind it.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
-	err := a.do(ctx, http.MethodHead, name, "&dont_add_remote_bck_md=true", nil)
+	err := a.do(ctx, http.MethodHead, name, "dont_add_remote_bck_md=true", nil)
 	if store.CodeOf(err) == codeNoBucket {
 		return false, nil
 	}
@@ -155,12 +154,11 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 		return nil, err
 	}
 	defer r.End()
-	r.Raw("&props=custom")
+	r.Query("props=custom")
 	reply, err := a.send(ctx, r, ref.Key, newTrace())
 	if err != nil {
 		return nil, err
 	}
-	defer reply.Release()
 	h := http.Header{}
 	reply.EachHeader(customHeader, func(line []byte) bool {
 		if name, value, ok := strings.Cut(string(line), "="); ok {

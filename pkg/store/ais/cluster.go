@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // A clusterMap contains the nodes of a cluster.
@@ -29,23 +29,22 @@ type network struct {
 }
 
 // nodes requests the hosts of the cluster from a proxy.
-func nodes(ctx context.Context, cfg *store.Config, api *rest.API) (hosts []string, err error) {
+func nodes(ctx context.Context, cfg *store.Config, api *httpclient.API) (hosts []string, err error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout
 	at := cfg.Hosts[0]
-	caller, err := api.NewHTTP(own, at, new(store.Counters), store.AdminTimeout)
+	client, err := api.NewHTTP(own, at, new(store.Counters), store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
-	defer caller.Close()
-	e := newEngine(own, caller, at.Path)
-	r := rest.NewRequest(http.MethodGet, e.path+daemonPath+"?what=smap")
+	defer client.Close()
+	e := newEngine(own, client, at.Path)
+	r := httpclient.NewRequest(http.MethodGet, e.path+daemonPath+"?what=smap")
 	defer r.End()
 	reply, err := e.send(ctx, r, "", newTrace())
 	if err != nil {
 		return nil, err
 	}
-	defer reply.Release()
 	var all clusterMap
 	if err := json.Unmarshal(reply.Document(), &all); err != nil {
 		return nil, store.BadAnswer(reply.Status, "the answer is no JSON of a cluster's map: %s", store.OneLine(err.Error()))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 var (
@@ -26,30 +26,30 @@ const (
 )
 
 // request returns a request of the method whose target begins with path. End has to follow.
-func (e *Engine) request(method, path string) *rest.Request {
-	r := rest.NewRequest(method, e.path)
+func (e *Engine) request(method, path string) *httpclient.Request {
+	r := httpclient.NewRequest(method, e.path)
 	r.Raw(path)
-	r.Redirects = true
+	r.Follows = httpclient.IsMoved
 	return r
 }
 
 // toObject returns a request about an object.
-func (e *Engine) toObject(method string, ref *store.Ref) (*rest.Request, error) {
+func (e *Engine) toObject(method string, ref *store.Ref) (*httpclient.Request, error) {
 	if !validKey(ref.Key) {
-		return nil, store.Errorf("RequestFailed", 0, "%.60q is no name of an object", ref.Key)
+		return nil, store.Errorf("RequestFailed", 0, "%.60q is not a valid object name", ref.Key)
 	}
 	r := e.request(method, objectsPath)
 	r.Segment(ref.Bucket)
 	r.Path(ref.Key)
-	r.Raw(e.bucket)
+	r.Query(e.bucket)
 	return r, nil
 }
 
 // toBucket returns a request about a bucket.
-func (e *Engine) toBucket(method, bucket string) *rest.Request {
+func (e *Engine) toBucket(method, bucket string) *httpclient.Request {
 	r := e.request(method, bucketsPath)
 	r.Segment(bucket)
-	r.Raw(e.bucket)
+	r.Query(e.bucket)
 	return r
 }
 
@@ -72,14 +72,20 @@ func validKey(key string) bool {
 
 // send sends a request about the object of that key, if it has one. Any answer but a success is an
 // error.
-func (e *Engine) send(ctx context.Context, r *rest.Request, key string, tr *store.Trace) (rest.Reply, error) {
-	reply, err := r.Send(ctx, e.caller, tr)
-	if err != nil || reply.Status/100 == 2 {
-		return reply, err
+func (e *Engine) send(ctx context.Context, r *httpclient.Request, key string, tr *store.Trace) (*httpclient.Reply, error) {
+	reply, err := e.client.Do(ctx, r, tr)
+	if err == nil {
+		err = check(reply, key)
 	}
-	err = refusal(&reply, key)
-	reply.Release()
 	return reply, err
+}
+
+// check returns an error unless a reply is a success.
+func check(reply *httpclient.Reply, key string) error {
+	if reply.Status/100 == 2 {
+		return nil
+	}
+	return refusal(reply, key)
 }
 
 // Get downloads an object or a range of it. The store has no parts, so a part is a range.
@@ -93,30 +99,33 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	}
 	defer r.End()
 	if e.ais.Latest {
-		r.Raw("&latest-ver=true")
+		r.Query("latest-ver=true")
 	}
 	if e.ais.ETL != "" {
 		r.Param("etl_name", e.ais.ETL)
 	}
-	r.Download, r.Into, r.Offset, r.Length = true, g.Into, g.Offset, g.Length
-	if g.Checksum != nil {
-		r.OnHead = func(reply *rest.Reply) { g.Checksum(storedChecksum(reply)) }
+	r.Offset, r.Length = g.Offset, g.Length
+	reply, err := e.client.Open(ctx, r, tr)
+	if err == nil {
+		err = check(reply, g.Key)
 	}
-	reply, err := e.send(ctx, r, g.Key, tr)
 	if err != nil {
-		return store.Download{Bytes: reply.Bytes}, err
+		return store.Download{}, err
 	}
-	defer reply.Release()
-	d := store.Download{Bytes: reply.Bytes, Object: store.Object{Ref: g.Ref, Size: reply.Length()}}
+	if g.Checksum != nil {
+		g.Checksum(storedChecksum(reply))
+	}
+	d := store.Download{Object: store.Object{Ref: g.Ref, Size: reply.Length()}}
 	if reply.Status == http.StatusOK && e.ais.ETL == "" { // otherwise the checksum may belong to other content
-		d.ETag = etag(&reply, tr)
+		d.ETag = etag(reply, tr)
 	}
-	return d, nil
+	d.Bytes, err = reply.Receive(ctx, g.Into, tr)
+	return d, err
 }
 
 // statProperties are the properties to request of an object. Clusters that ignore the parameter
 // return more.
-const statProperties = "&props=checksum,atime,version"
+const statProperties = "props=checksum,atime,version"
 
 // Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
@@ -125,18 +134,16 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 		return store.Object{}, err
 	}
 	defer r.End()
-	r.Raw(statProperties)
+	r.Query(statProperties)
 	reply, err := e.send(ctx, r, ref.Key, tr)
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer reply.Release()
-	tr.Complete()
-	return store.Object{Ref: ref, Size: reply.Length(), ETag: etag(&reply, tr), LastModified: usedAt(&reply)}, nil
+	return store.Object{Ref: ref, Size: reply.Length(), ETag: etag(reply, tr), LastModified: usedAt(reply)}, nil
 }
 
 // etag returns the checksum in an answer. It does not allocate if the checksum is the expected one.
-func etag(reply *rest.Reply, tr *store.Trace) (sum string) {
+func etag(reply *httpclient.Reply, tr *store.Trace) (sum string) {
 	reply.EachHeader("ais-checksum-value", func(value []byte) bool {
 		if sum = tr.ExpectedETag(); string(value) != sum {
 			sum = string(value)
@@ -147,7 +154,7 @@ func etag(reply *rest.Reply, tr *store.Trace) (sum string) {
 }
 
 // usedAt returns when an object was last used.
-func usedAt(reply *rest.Reply) time.Time {
+func usedAt(reply *httpclient.Reply) time.Time {
 	ns, err := strconv.ParseInt(reply.Header("ais-atime"), 10, 64)
 	if err != nil || ns <= 0 {
 		return reply.LastModified()
@@ -181,26 +188,19 @@ func (e *Engine) removeOne(ctx context.Context, ref *store.Ref, tr *store.Trace)
 		return err
 	}
 	defer r.End()
-	reply, err := e.send(ctx, r, ref.Key, tr)
-	if err != nil {
-		return err
-	}
-	defer reply.Release()
-	tr.Complete()
-	return nil
+	_, err = e.send(ctx, r, ref.Key, tr)
+	return err
 }
 
 // ReadConfig reads the configuration of the cluster from the proxy, and returns its length.
 func (e *Engine) ReadConfig(ctx context.Context, tr *store.Trace) (int64, error) {
 	r := e.request(http.MethodGet, clusterPath)
 	defer r.End()
-	r.Raw("?what=cluster_config")
+	r.Query("what=cluster_config")
 	reply, err := e.send(ctx, r, "", tr)
 	if err != nil {
 		return 0, err
 	}
-	defer reply.Release()
-	tr.Complete()
 	if n := len(reply.Document()); n > 0 {
 		return int64(n), nil
 	}

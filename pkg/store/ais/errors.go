@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
@@ -21,7 +21,7 @@ const (
 )
 
 // refusal turns an answer other than a success into an error.
-func refusal(reply *rest.Reply, key string) *store.Error {
+func refusal(reply *httpclient.Reply, key string) *store.Error {
 	var said struct {
 		Message string `json:"message"`
 	}

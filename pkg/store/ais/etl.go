@@ -42,13 +42,12 @@ func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) erro
 	r := a.request(http.MethodPut, etlPath)
 	defer r.End()
 	r.JSON(transform{Name: t.Name, Communication: communicationOf(t.Spec), Timeout: transformTimeout.String(), Spec: t.Spec})
-	reply, err := r.Send(ctx, a.slow, newTrace())
+	reply, err := a.slow.Do(ctx, r, newTrace())
 	if err != nil {
 		return err
 	}
-	defer reply.Release()
 	if reply.Status/100 != 2 {
-		return transformError(refusal(&reply, ""))
+		return transformError(refusal(reply, ""))
 	}
 	return nil
 }
@@ -60,7 +59,7 @@ func (a *Admin) StopTransform(ctx context.Context, name string) error {
 		r := a.request(step.method, etlPath)
 		r.Segment(name)
 		r.Raw(step.path)
-		reply, err := a.send(ctx, r, "", newTrace())
+		_, err := a.send(ctx, r, "", newTrace())
 		r.End()
 		if e, ok := err.(*store.Error); ok && e.Status == http.StatusNotFound {
 			return nil
@@ -68,7 +67,6 @@ func (a *Admin) StopTransform(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		reply.Release()
 	}
 	return nil
 }

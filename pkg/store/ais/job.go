@@ -22,24 +22,31 @@ func (e *Engine) removeMany(ctx context.Context, refs []store.Ref, tr *store.Tra
 	names := make([]string, len(refs))
 	for i := range refs {
 		if !validKey(refs[i].Key) {
-			return store.Errorf("RequestFailed", 0, "%.60q is no name of an object", refs[i].Key)
+			return store.Errorf("RequestFailed", 0, "%.60q is not a valid object name", refs[i].Key)
 		}
 		names[i] = refs[i].Key
 	}
-	r := e.toBucket(http.MethodDelete, refs[0].Bucket)
+	job, err := e.startRemoval(ctx, refs[0].Bucket, names, tr)
+	if err != nil {
+		return err
+	}
+	return e.await(ctx, job, tr)
+}
+
+// startRemoval starts a job that removes objects, and returns its id.
+func (e *Engine) startRemoval(ctx context.Context, bucket string, names []string, tr *store.Trace) (job string, err error) {
+	r := e.toBucket(http.MethodDelete, bucket)
 	defer r.End()
 	r.JSON(action{Action: "delete-listrange", Value: selection{Names: names}})
 	reply, err := e.send(ctx, r, "", tr)
 	if err != nil {
-		return err
+		return "", err
 	}
-	tr.Complete()
-	job := strings.Trim(strings.TrimSpace(string(reply.Document())), `"`)
-	reply.Release()
+	job = strings.Trim(strings.TrimSpace(string(reply.Document())), `"`)
 	if job == "" || len(job) > 100 {
-		return store.BadAnswer(reply.Status, "the store began a job of %d deletions and does not say which", len(names))
+		return "", store.BadAnswer(reply.Status, "the store began a job of %d deletions and does not say which", len(names))
 	}
-	return e.await(ctx, job, tr)
+	return job, nil
 }
 
 // Intervals of requests for the status of a job.
@@ -85,19 +92,17 @@ type jobStatus struct {
 func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s jobStatus, err error) {
 	r := e.request(http.MethodGet, clusterPath)
 	defer r.End()
-	r.Raw("?what=status")
+	r.Query("what=status")
 	r.JSON(map[string]string{"ID": job})
-	reply, err := r.Send(ctx, e.caller, tr)
+	reply, err := e.client.Do(ctx, r, tr)
 	if err != nil {
 		return s, err
 	}
-	defer reply.Release()
-	tr.Complete()
 	switch {
 	case reply.Status == http.StatusNotFound:
 		return s, nil
 	case reply.Status/100 != 2:
-		return s, refusal(&reply, "")
+		return s, refusal(reply, "")
 	}
 	if err := json.Unmarshal(reply.Document(), &s); err != nil {
 		return s, store.BadAnswer(reply.Status, "the answer is no JSON of a job: %s", store.OneLine(err.Error()))

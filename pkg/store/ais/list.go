@@ -109,8 +109,6 @@ func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *stor
 	if err != nil {
 		return p, err
 	}
-	defer reply.Release()
-	tr.Complete()
 	if err := json.Unmarshal(reply.Document(), &p); err != nil {
 		return p, store.BadAnswer(reply.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))
 	}

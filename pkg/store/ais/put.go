@@ -17,7 +17,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // Put uploads in one request, whatever the size.
@@ -41,8 +41,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer reply.Release()
-	return store.Object{Ref: p.Ref, Size: p.Size, ETag: etag(&reply, tr)}, nil
+	return store.Object{Ref: p.Ref, Size: p.Size, ETag: etag(reply, tr)}, nil
 }
 
 // customHeader contains one entry of an object's own metadata, as NAME=VALUE.
@@ -114,7 +113,7 @@ func (e *Engine) checksum(p *store.Put) ([]store.Header, error) {
 }
 
 // storedChecksum returns the checksum of the content in an answer.
-func storedChecksum(reply *rest.Reply) store.StoredChecksum {
+func storedChecksum(reply *httpclient.Reply) store.StoredChecksum {
 	kind := reply.Header("ais-checksum-type")
 	value, err := hex.DecodeString(reply.Header("ais-checksum-value"))
 	if err != nil || len(value) == 0 {

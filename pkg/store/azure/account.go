@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/tokens"
 )
 
 // The well-known account of emulators.
@@ -159,14 +159,14 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 		source, secrets = "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY", useKey(account, key)
 	case id.Getenv("AZURE_STORAGE_SAS_TOKEN") != "" && (account == "" || of(cfg, account)):
 		source, secrets = "AZURE_STORAGE_SAS_TOKEN", useSAS(id.Getenv("AZURE_STORAGE_SAS_TOKEN"))
-	case id.Getenv("AZURE_TENANT_ID") != "" && id.Getenv("AZURE_CLIENT_ID") != "" && !rest.Exposed(cfg):
+	case id.Getenv("AZURE_TENANT_ID") != "" && id.Getenv("AZURE_CLIENT_ID") != "" && !tokens.Exposed(cfg):
 		source, secrets, err = useClient(id.Getenv, cfg)
-	case of(cfg, emulatorAccount) && rest.Local(cfg.Hosts...):
+	case of(cfg, emulatorAccount) && tokens.Local(cfg.Hosts...):
 		source, secrets = "the emulator's well-known account", useKey(emulatorAccount, emulatorKey)
 	default:
 		source = "nowhere (anonymous requests)"
 	}
-	if err == nil && (cfg.Bearer.Given()) && rest.Exposed(cfg) {
+	if err == nil && (cfg.Bearer.Given()) && tokens.Exposed(cfg) {
 		err = fmt.Errorf("%s would send a secret to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
 	}
 	return source, secrets, err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // An Admin does the bookkeeping in Blob Storage.
@@ -25,21 +25,20 @@ func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) 
 }
 
 // containerRequest begins a request about a container.
-func (a *Admin) containerRequest(method, name string) *work {
-	w := a.begin(method, name, "")
-	w.param("restype", "container")
-	return w
+func (a *Admin) containerRequest(method, name string) request {
+	q := a.begin(method, name, "")
+	q.Param("restype", "container")
+	return q
 }
 
 // BucketExists requests the container's properties or, since not every shared access signature
 // allows that, a listing.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
-	w := a.containerRequest(http.MethodHead, name)
-	defer w.end()
-	r, err := a.send(ctx, w, newTrace())
+	q := a.containerRequest(http.MethodHead, name)
+	defer q.End()
+	r, err := a.send(ctx, q, newTrace())
 	if err == nil {
-		defer r.Release()
-		err = checkOrigin(&r)
+		err = checkOrigin(r)
 	}
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
 		_, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", newTrace())
@@ -49,7 +48,7 @@ func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 
 // checkOrigin returns an error if an answer to HEAD, which has no document, could come from any web
 // server.
-func checkOrigin(r *rest.Reply) error {
+func checkOrigin(r *httpclient.Reply) error {
 	if r.Header("x-ms-request-id") == "" && r.Header("x-ms-version") == "" {
 		return store.BadAnswer(r.Status, "the answer has no x-ms-request-id and no x-ms-version")
 	}
@@ -79,23 +78,22 @@ func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	if lock {
 		return noLock()
 	}
-	w := a.containerRequest(http.MethodPut, name)
-	defer w.end()
-	w.header("x-ms-meta-"+ownMetadata, ownValue)
-	return a.sendAndRelease(ctx, w, newTrace())
+	q := a.containerRequest(http.MethodPut, name)
+	defer q.End()
+	q.Header("x-ms-meta-"+ownMetadata, ownValue)
+	return a.do(ctx, q, newTrace())
 }
 
 func noLock() error { return store.Errorf("NotImplemented", 0, "Azure has no S3 object lock") }
 
 // MadeByWarp reports whether the container has warp's mark.
 func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
-	w := a.containerRequest(http.MethodHead, name)
-	defer w.end()
-	r, err := a.send(ctx, w, newTrace())
+	q := a.containerRequest(http.MethodHead, name)
+	defer q.End()
+	r, err := a.send(ctx, q, newTrace())
 	if err != nil {
 		return false
 	}
-	defer r.Release()
 	return r.Header("x-ms-meta-"+ownMetadata) == ownValue
 }
 
@@ -124,7 +122,7 @@ func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return
 // Headers returns the properties of a blob as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
-	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
+	_, err := a.properties(ctx, ref, newTrace(), func(r *httpclient.Reply) {
 		h.Set("Content-Type", r.ContentType())
 		h.Set("X-Amz-Storage-Class", r.Header("x-ms-access-tier"))
 		r.EachNamed("x-ms-meta-", func(name, value string) {

@@ -17,34 +17,34 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
+	"warp/pkg/store/tokens"
 )
 
 // An authorizer identifies the sender of requests: an account by its signatures, the issuer of a
 // shared access signature, the owner of a token, or nobody.
 type authorizer struct {
-	clock  clock
-	key    *sharedKey
-	sas    string // parameters
-	tokens *rest.Tokens
+	clock clock
+	key   *sharedKey
+	sas   string // parameters
+	*tokens.Source
 }
 
 func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
-	a = &authorizer{sas: cfg.Bearer.SAS, tokens: rest.NoTokens()}
+	a = &authorizer{sas: cfg.Bearer.SAS, Source: tokens.None()}
 	b := &cfg.Bearer
 	switch {
 	case b.SAS != "":
 	case b.Token != "":
-		a.tokens = rest.StaticToken(b.Token)
+		a.Source = tokens.Static(b.Token)
 	case b.Metadata:
-		a.tokens = rest.NewTokens(func(ctx context.Context) (*oauth2.Token, error) { return askMetadata(ctx, metadataServer) })
+		a.Source = tokens.New(func(ctx context.Context) (*oauth2.Token, error) { return askMetadata(ctx, metadataServer) })
 	case len(b.File) > 0:
 		var c client
 		if err := json.Unmarshal(b.File, &c); err != nil {
 			return nil, errors.New("these are no credentials of Entra ID")
 		}
-		a.tokens = rest.NewTokens(c.token)
+		a.Source = tokens.New(c.token)
 	case cfg.Credentials != nil:
 		keys, err := cfg.Credentials.Keys(context.Background())
 		if err != nil || keys.Anonymous() {
@@ -56,30 +56,32 @@ func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
 	return a, nil
 }
 
-// appendHeaders appends the headers that identify the sender of a request, and the version of the
-// API.
-func (a *authorizer) appendHeaders(head []byte, c *lean.Call) []byte {
+// Append appends the headers that identify the sender of a request, and the version of the API.
+func (a *authorizer) Append(head []byte, c *httpclient.Request) []byte {
 	date := a.clock.date()
 	head = append(append(append(head, "X-Ms-Date: "...), date...), "\r\nX-Ms-Version: "+apiVersion+"\r\n"...)
 	if a.key != nil {
 		return a.key.appendAuthorization(head, c, date, apiVersion)
 	}
-	return append(head, a.tokens.Header()...)
+	return append(head, a.Header()...)
 }
 
-// appendSubrequest is appendHeaders for a request in a batch, which has no version.
-func (a *authorizer) appendSubrequest(head []byte, c *lean.Call) []byte {
+// appendSubrequest is Append for a request in a batch, which has no version.
+func (a *authorizer) appendSubrequest(head []byte, c *httpclient.Request) []byte {
 	date := a.clock.date()
 	head = append(append(append(head, "x-ms-date: "...), date...), "\r\n"...)
 	if a.key != nil {
 		return a.key.appendAuthorization(head, c, date, "")
 	}
-	return append(head, a.tokens.Header()...)
+	return append(head, a.Header()...)
 }
 
-func (a *authorizer) ready(ctx context.Context) error { return a.tokens.Ready(ctx) }
-func (a *authorizer) refused()                        { a.tokens.Refused() }
-func (a *authorizer) stop()                           { a.tokens.Stop() }
+// sign adds the shared access signature, if there is one, to the parameters of a request.
+func (a *authorizer) sign(q request) {
+	if a.sas != "" {
+		q.Query(a.sas)
+	}
+}
 
 // audience is the resource that tokens are for.
 const audience = "https://storage.azure.com/"
@@ -109,7 +111,7 @@ func useClient(getenv func(string) string, cfg *store.Config) (source string, se
 	default:
 		return "", nil, errors.New("AZURE_CLIENT_ID is set without AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE")
 	}
-	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !rest.Local(store.Address{Name: u.Host}) {
+	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !tokens.Local(store.Address{Name: u.Host}) {
 		return "", nil, errors.New("AZURE_AUTHORITY_HOST is no URL of https")
 	}
 	cfg.Bearer.File, err = json.Marshal(c)

@@ -7,12 +7,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // A Store contains the state that the hosts of a client share.
@@ -90,7 +88,7 @@ func validMetadata(name string) bool {
 // A host is the destination of requests.
 type host struct {
 	store  *Store
-	caller rest.Caller
+	client *httpclient.Client
 	name   string // host:port
 	tls    bool
 	path   string // the path below which the store is, such as /devstoreaccount1
@@ -100,120 +98,67 @@ type host struct {
 // keptHeaders is the prefix of the headers of answers to keep besides the usual ones.
 const keptHeaders = "x-ms-"
 
-func (s *Store) api() *rest.API {
-	return &rest.API{Name: "azure", Keeps: keptHeaders, Authorize: s.auth.appendHeaders}
+func (s *Store) api() *httpclient.API {
+	return &httpclient.API{Name: "azure", Keeps: keptHeaders, Auth: s.auth}
 }
 
 func (s *Store) host(cfg *store.Config, a store.Address, n *store.Counters) (host, error) {
 	c, err := s.api().New(cfg, a, n)
-	return host{store: s, caller: c, name: a.Name, tls: cfg.TLS, path: a.Path, opts: cfg.Options}, err
+	return host{store: s, client: c, name: a.Name, tls: cfg.TLS, path: a.Path, opts: cfg.Options}, err
 }
 
 func (s *Store) adminHost(cfg *store.Config, a store.Address) (host, error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout
 	c, err := s.api().NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
-	return host{store: s, caller: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options}, err
+	return host{store: s, client: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options}, err
 }
 
 // Close closes idle connections now and the others when their requests end, and stops renewing
 // tokens.
 func (h *host) Close() {
-	h.store.auth.stop()
-	h.caller.Close()
+	h.store.auth.Stop()
+	h.client.Close()
 }
 
-// A work is a request being built. Its memory is reused.
-type work struct {
-	call   lean.Call
-	target []byte
-	query  bool // the target already has parameters
-	onHead func(*rest.Reply)
-}
+// A request is a request of the REST API.
+type request struct{ *httpclient.Request }
 
-var works = sync.Pool{New: func() any { return &work{target: make([]byte, 0, 512)} }}
-
-// begin returns a request about a container, or a blob in it.
-func (h *host) begin(method, container, key string) *work {
-	w := works.Get().(*work)
-	headers := w.call.Headers[:0]
-	w.call = lean.Call{Method: method, Headers: headers}
-	w.target = append(append(append(w.target[:0], h.path...), '/'), container...)
-	w.query = false
+// begin returns a request about a container, or a blob in it. End has to follow.
+func (h *host) begin(method, container, key string) request {
+	q := request{httpclient.NewRequest(method, h.path)}
+	q.Raw("/")
+	q.Raw(container)
 	if key != "" {
-		w.target = lean.AppendPath(append(w.target, '/'), key)
+		q.Path(key)
 	}
-	return w
+	return q
 }
 
-func (w *work) end() {
-	clear(w.call.Headers)
-	w.call, w.onHead = lean.Call{Headers: w.call.Headers[:0]}, nil
-	works.Put(w)
-}
-
-// param appends a parameter, after a question mark if it is the first.
-func (w *work) param(name, value string) {
-	separator := byte('?')
-	if w.query {
-		separator = '&'
+// version makes the request one about a version; "" = the current one.
+func (q request) version(id string) {
+	if id != "" {
+		q.Param("versionid", id)
 	}
-	w.query = true
-	w.target = append(append(append(w.target, separator), name...), '=')
-	w.target = lean.AppendEscaped(w.target, value)
 }
 
-func (w *work) header(name, value string) {
-	w.call.Headers = append(w.call.Headers, store.Header{Name: name, Value: value})
-}
-
-// payload sets the request's body to an object, or to a part of one.
-func (w *work) payload(body store.Body, size int64) {
-	w.call.Payload, w.call.Body, w.call.Size = true, body, size
-}
+// xml makes an XML document the body of the request.
+func (q request) xml(text []byte) { q.Document("application/xml", text) }
 
 // send sends a request. Any answer but a success is an error.
-func (h *host) send(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
-	r, err := h.exchange(ctx, w, tr)
-	if err != nil {
-		return r, err
-	}
-	if r.Status/100 != 2 {
-		err := refusal(&r)
-		r.Release()
-		return r, err
-	}
-	return r, nil
-}
-
-// sendAndRelease is send for a request whose answer is not needed.
-func (h *host) sendAndRelease(ctx context.Context, w *work, tr *store.Trace) error {
-	r, err := h.send(ctx, w, tr)
-	if err == nil {
-		tr.Complete()
-		r.Release()
-	}
-	return err
-}
-
-// exchange sends a request and receives the answer, whatever its status.
-func (h *host) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
-	if err := h.store.auth.ready(ctx); err != nil {
-		return rest.Reply{}, err
-	}
-	if sas := h.store.auth.sas; sas != "" {
-		separator := byte('?')
-		if w.query {
-			separator = '&'
-		}
-		w.target = append(append(w.target, separator), sas...)
-	}
-	w.call.Target = w.target
-	r, err := h.caller.Do(ctx, &w.call, w.onHead, tr)
-	if err == nil && r.Status == http.StatusUnauthorized {
-		h.store.auth.refused()
+func (h *host) send(ctx context.Context, q request, tr *store.Trace) (*httpclient.Reply, error) {
+	h.store.auth.sign(q)
+	r, err := h.client.Do(ctx, q.Request, tr)
+	if err == nil && r.Status/100 != 2 {
+		err = refusal(r)
 	}
 	return r, err
+}
+
+// do is send for a request whose answer is not needed.
+func (h *host) do(ctx context.Context, q request, tr *store.Trace) error {
+	_, err := h.send(ctx, q, tr)
+	return err
 }
 
 // validKey reports whether the store accepts a name unchanged.
@@ -235,7 +180,7 @@ func validKey(key string) bool {
 }
 
 func badName(key string) error {
-	return store.Errorf("RequestFailed", 0, "%.60q is no name of a blob", key)
+	return store.Errorf("RequestFailed", 0, "%.60q is not a valid blob name", key)
 }
 
 // defaultBlock is the default size of blocks, and the size up to which an upload is one request.

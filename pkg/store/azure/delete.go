@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // Delete removes one blob, or many with as few requests as possible.
@@ -63,13 +63,13 @@ func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, etag string, tr
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
-	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
-	defer w.end()
-	w.version(ref.VersionID)
+	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer q.End()
+	q.version(ref.VersionID)
 	if etag != "" {
-		w.header("if-match", `"`+etag+`"`)
+		q.Header("if-match", `"`+etag+`"`)
 	}
-	return e.sendAndRelease(ctx, w, tr)
+	return e.do(ctx, q, tr)
 }
 
 // maxBatch is the max number of requests in a batch.
@@ -80,7 +80,7 @@ const boundary = "batch_warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
 
 // deleteBatch deletes up to a batch of refs. Each request in it has its own authorization.
 func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
-	if err := e.store.auth.ready(ctx); err != nil {
+	if err := e.store.auth.Ready(ctx); err != nil {
 		return err
 	}
 	var body, head []byte
@@ -92,18 +92,16 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 		body = fmt.Appendf(body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: %d\r\n\r\n%s\r\n", boundary, i, head)
 	}
 	body = fmt.Appendf(body, "--%s--\r\n", boundary)
-	w := e.begin(http.MethodPost, refs[0].Bucket, "")
-	defer w.end()
-	w.param("restype", "container")
-	w.param("comp", "batch")
-	w.call.ContentType, w.call.Body, w.call.Size = "multipart/mixed; boundary="+boundary, newBytes(body), int64(len(body))
-	r, err := e.send(ctx, w, tr)
+	q := e.begin(http.MethodPost, refs[0].Bucket, "")
+	defer q.End()
+	q.Param("restype", "container")
+	q.Param("comp", "batch")
+	q.Document("multipart/mixed; boundary="+boundary, body)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return err
 	}
-	defer r.Release()
-	tr.Complete()
-	current, err := readDeletions(&r, refs, gone)
+	current, err := readDeletions(r, refs, gone)
 	for i := 0; err == nil && i < len(current); i++ {
 		err = e.deleteOne(ctx, &refs[current[i]], gone, tr)
 	}
@@ -112,25 +110,19 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 
 // appendDeletion appends a request to a batch.
 func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
-	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
-	defer w.end()
-	w.version(ref.VersionID)
-	if sas := e.store.auth.sas; sas != "" {
-		separator := byte('?')
-		if w.query {
-			separator = '&'
-		}
-		w.target = append(append(w.target, separator), sas...)
-	}
-	w.call.Target = w.target
-	dst = append(append(append(dst, "DELETE "...), w.target...), " HTTP/1.1\r\n"...)
-	dst = e.store.auth.appendSubrequest(dst, &w.call)
+	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer q.End()
+	q.version(ref.VersionID)
+	e.store.auth.sign(q)
+	target, _ := q.Target()
+	dst = append(append(append(dst, "DELETE "...), target...), " HTTP/1.1\r\n"...)
+	dst = e.store.auth.appendSubrequest(dst, q.Request)
 	return append(dst, "Content-Length: 0\r\n\r\n"...)
 }
 
 // readDeletions reads the answer to each request of a batch and matches them by Content-ID. It
 // returns the refs that were rejected because they are current versions.
-func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) (current []int, err error) {
+func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) (current []int, err error) {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
 		return nil, store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())

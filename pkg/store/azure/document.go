@@ -11,8 +11,6 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-func newBytes(b []byte) store.Body { return bytes.NewReader(b) }
-
 const xmlHead = `<?xml version="1.0" encoding="utf-8"?>`
 
 // appendTags appends the document that sets tags.

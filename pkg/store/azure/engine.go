@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 var _ store.Engine = (*Engine)(nil)
@@ -33,31 +33,28 @@ func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (sto
 	case !validKey(g.Key):
 		return store.Download{}, badName(g.Key)
 	}
-	w := h.begin(http.MethodGet, g.Bucket, g.Key)
-	defer w.end()
-	w.version(g.VersionID)
-	c := &w.call
-	c.Download, c.Into, c.Offset, c.Length = true, g.Into, g.Offset, g.Length
-	if g.Checksum != nil {
-		w.onHead = func(r *rest.Reply) { g.Checksum(storedChecksum(r)) }
+	q := h.begin(http.MethodGet, g.Bucket, g.Key)
+	defer q.End()
+	q.version(g.VersionID)
+	q.Offset, q.Length = g.Offset, g.Length
+	h.store.auth.sign(q)
+	r, err := h.client.Open(ctx, q.Request, tr)
+	if err == nil && r.Status/100 != 2 {
+		err = refusal(r)
 	}
-	r, err := h.send(ctx, w, tr)
 	if err != nil {
-		return store.Download{Bytes: r.Bytes}, err
+		return store.Download{}, err
 	}
-	defer r.Release()
-	o := h.described(&r, g.Ref, tr)
-	return store.Download{Bytes: r.Bytes, Object: o}, nil
-}
-
-func (w *work) version(id string) {
-	if id != "" {
-		w.param("versionid", id)
+	if g.Checksum != nil {
+		g.Checksum(storedChecksum(r))
 	}
+	d := store.Download{Object: h.described(r, g.Ref, tr)}
+	d.Bytes, err = r.Receive(ctx, g.Into, tr)
+	return d, err
 }
 
 // described returns the object that the head of an answer describes.
-func (h *host) described(r *rest.Reply, ref store.Ref, tr *store.Trace) store.Object {
+func (h *host) described(r *httpclient.Reply, ref store.Ref, tr *store.Trace) store.Object {
 	o := store.Object{Ref: ref, Size: r.Length(), LastModified: r.LastModified(), ETag: r.ETag(tr)}
 	if o.VersionID == "" && h.store.makesVersions(ref.Bucket) {
 		o.VersionID = r.Header("x-ms-version-id")
@@ -67,7 +64,7 @@ func (h *host) described(r *rest.Reply, ref store.Ref, tr *store.Trace) store.Ob
 
 // storedChecksum returns the MD5 of the content. Only blobs that were uploaded in one request have
 // one.
-func storedChecksum(r *rest.Reply) store.StoredChecksum {
+func storedChecksum(r *httpclient.Reply) store.StoredChecksum {
 	md5 := r.Header("x-ms-blob-content-md5") // if the answer is a range
 	if md5 == "" && r.Status == http.StatusOK {
 		md5 = r.Header("content-md5")
@@ -85,23 +82,21 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 
 // properties requests the properties of an object, and calls look with the answer unless look is
 // nil.
-func (h *host) properties(ctx context.Context, ref store.Ref, tr *store.Trace, look func(*rest.Reply)) (store.Object, error) {
+func (h *host) properties(ctx context.Context, ref store.Ref, tr *store.Trace, look func(*httpclient.Reply)) (store.Object, error) {
 	if !validKey(ref.Key) {
 		return store.Object{}, badName(ref.Key)
 	}
-	w := h.begin(http.MethodHead, ref.Bucket, ref.Key)
-	defer w.end()
-	w.version(ref.VersionID)
-	r, err := h.send(ctx, w, tr)
+	q := h.begin(http.MethodHead, ref.Bucket, ref.Key)
+	defer q.End()
+	q.version(ref.VersionID)
+	r, err := h.send(ctx, q, tr)
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer r.Release()
-	tr.Complete()
 	if look != nil {
-		look(&r)
+		look(r)
 	}
-	o := h.described(&r, ref, tr)
+	o := h.described(r, ref, tr)
 	if o.Size < 0 {
 		return o, store.BadAnswer(r.Status, "the answer does not say how long %.60q is", ref.Key)
 	}
@@ -126,7 +121,7 @@ func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store
 			return o, store.AsError(ctx.Err(), 0)
 		case <-time.After(pollCopy):
 		}
-		o, err = e.properties(ctx, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr, func(r *rest.Reply) { status = r.Header("x-ms-copy-status") })
+		o, err = e.properties(ctx, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr, func(r *httpclient.Reply) { status = r.Header("x-ms-copy-status") })
 	}
 	if err == nil && status != "success" {
 		err = store.Errorf("CopyFailed", int(tr.Status()), "the status of the copy is %.40q", status)
@@ -135,38 +130,30 @@ func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store
 }
 
 func (e *Engine) beginCopy(ctx context.Context, c *store.Copy, tr *store.Trace) (o store.Object, status string, err error) {
-	w := e.begin(http.MethodPut, c.To.Bucket, c.To.Key)
-	defer w.end()
-	w.header("x-ms-copy-source", e.url(c.From))
+	q := e.begin(http.MethodPut, c.To.Bucket, c.To.Key)
+	defer q.End()
+	q.Header("x-ms-copy-source", e.url(c.From))
 	if e.opts.StorageClass != "" {
-		w.header("x-ms-access-tier", e.opts.StorageClass)
+		q.Header("x-ms-access-tier", e.opts.StorageClass)
 	}
-	r, err := e.send(ctx, w, tr)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return o, "", err
 	}
-	defer r.Release()
-	tr.Complete()
-	o = e.described(&r, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr)
+	o = e.described(r, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr)
 	o.Size = 0 // the size is the answer's
 	return o, r.Header("x-ms-copy-status"), nil
 }
 
 // url returns the URL of an object for the store itself to read.
 func (h *host) url(ref store.Ref) string {
-	w := h.begin(http.MethodGet, ref.Bucket, ref.Key)
-	defer w.end()
-	w.version(ref.VersionID)
+	q := h.begin(http.MethodGet, ref.Bucket, ref.Key)
+	defer q.End()
+	q.version(ref.VersionID)
+	h.store.auth.sign(q)
+	target, _ := q.Target()
 	a := store.Address{Name: h.name}
-	url := a.URL(h.tls) + string(w.target)
-	switch sas := h.store.auth.sas; {
-	case sas == "":
-		return url
-	case w.query:
-		return url + "&" + sas
-	default:
-		return url + "?" + sas
-	}
+	return a.URL(h.tls) + string(target)
 }
 
 // CopyPart is unsupported, because the store copies only whole blobs.

@@ -16,7 +16,7 @@ import (
 
 	"warp/internal/enginetest"
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
+	"warp/pkg/store/httpclient"
 )
 
 // opened contains the engine and admin of a store.
@@ -110,17 +110,22 @@ func TestSuite(t *testing.T) {
 // The string to sign equals the one in Microsoft's documentation for this request.
 func TestStringToSign(t *testing.T) {
 	t.Parallel()
-	c := lean.Call{Method: "GET", Target: []byte("/mycontainer?restype=container&timeout=20&comp=metadata")}
+	c := httpclient.NewRequest("GET", "/mycontainer?restype=container&timeout=20&comp=metadata")
+	defer c.End()
 	const date = "Fri, 26 Jun 2015 23:39:12 GMT"
 	want := "GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:" + date + "\nx-ms-version:2015-02-21\n/myaccount/mycontainer\ncomp:metadata\nrestype:container\ntimeout:20"
-	if got := string(new(signer).appendStringToSign(nil, &c, "myaccount", date, "2015-02-21")); got != want {
+	if got := string(new(signer).appendStringToSign(nil, c, "myaccount", date, "2015-02-21")); got != want {
 		t.Errorf("signed is\n%q, want\n%q", got, want)
 	}
-	c = lean.Call{Method: "PUT", Target: []byte("/c/a%20b?Comp=x%2Fy"), ContentType: "text/plain; charset=UTF-8", Body: strings.NewReader("hello world"), Size: 11,
-		Headers: []store.Header{{Name: "x-ms-meta-m1", Value: " v1 "}, {Name: "x-ms-blob-type", Value: "BlockBlob"}, {Name: "if-none-match", Value: "*"}}}
+	c = httpclient.NewRequest("PUT", "/c/a%20b?Comp=x%2Fy")
+	defer c.End()
+	c.Document("text/plain; charset=UTF-8", []byte("hello world"))
+	c.Header("x-ms-meta-m1", " v1 ")
+	c.Header("x-ms-blob-type", "BlockBlob")
+	c.Header("if-none-match", "*")
 	want = "PUT\n\n\n11\n\ntext/plain; charset=UTF-8\n\n\n\n*\n\n\nx-ms-blob-type:BlockBlob\nx-ms-date:" + date +
 		"\nx-ms-meta-m1:v1\nx-ms-version:2015-02-21\n/myaccount/c/a%20b\ncomp:x/y"
-	if got := string(new(signer).appendStringToSign(nil, &c, "myaccount", date, "2015-02-21")); got != want {
+	if got := string(new(signer).appendStringToSign(nil, c, "myaccount", date, "2015-02-21")); got != want {
 		t.Errorf("signed is\n%q, want\n%q", got, want)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
+	"warp/pkg/store/tokens"
 )
 
 // Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
@@ -29,14 +30,14 @@ var sameCodes = map[string]string{
 	"ContainerNotFound": codeNoBucket, "FilesystemNotFound": codeNoBucket,
 	"AuthorizationFailure": codeDenied, "AuthorizationPermissionMismatch": codeDenied, "AuthorizationServiceMismatch": codeDenied,
 	"AuthorizationResourceTypeMismatch": codeDenied, "InsufficientAccountPermissions": codeDenied, "AuthorizationProtocolMismatch": codeDenied,
-	"NoAuthenticationInformation": rest.CodeUnauthorized, "InvalidAuthenticationInfo": rest.CodeUnauthorized,
+	"NoAuthenticationInformation": tokens.CodeUnauthorized, "InvalidAuthenticationInfo": tokens.CodeUnauthorized,
 	"ConditionNotMet": codePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
 	"FeatureNotSupported": "NotImplemented", // from Azurite, with the status of an internal error
 	"FeatureNotYetSupportedForHierarchicalNamespaceAccounts": "NotImplemented", "BlobTagsNotSupportedForAccountType": "NotImplemented",
 }
 
 // refusal turns an answer other than a success into an error.
-func refusal(r *rest.Reply) *store.Error {
+func refusal(r *httpclient.Reply) *store.Error {
 	return refusalOf(r.Status, r.Header("x-ms-error-code"), r.Document())
 }
 
@@ -65,7 +66,7 @@ func refusalOf(status int, code string, document []byte) *store.Error {
 	case code == "" && status == http.StatusPreconditionFailed:
 		code = codePrecondition
 	case code == "" && status == http.StatusUnauthorized:
-		code = rest.CodeUnauthorized
+		code = tokens.CodeUnauthorized
 	case code == "" && status == http.StatusForbidden:
 		code = codeDenied
 	case code == "":

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 var _ store.Engine = (*Lake)(nil)
@@ -58,16 +58,16 @@ func (e *Lake) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Obj
 
 // create makes an empty file, and replaces any existing one.
 func (e *Lake) create(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
-	w := e.begin(http.MethodPut, p.Bucket, p.Key)
-	defer w.end()
-	w.param("resource", "file")
-	w.header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	q := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer q.End()
+	q.Param("resource", "file")
+	q.Header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
 	var properties []string
 	e.eachMetadata(p, func(name, value string) { properties = append(properties, property(name, value)) })
 	if len(properties) > 0 {
-		w.header("x-ms-properties", strings.Join(properties, ","))
+		q.Header("x-ms-properties", strings.Join(properties, ","))
 	}
-	return e.write(ctx, w, p, tr)
+	return e.write(ctx, q, p, tr)
 }
 
 // property returns metadata in the form of the dfs endpoint.
@@ -76,25 +76,25 @@ func property(name, value string) string {
 }
 
 func (e *Lake) appendBytes(ctx context.Context, p *store.Put, position int64, body store.Body, size int64, tr *store.Trace) error {
-	w := e.begin(http.MethodPatch, p.Bucket, p.Key)
-	defer w.end()
-	w.param("action", "append")
-	w.param("position", itoa(position))
-	w.payload(body, size)
-	if err := e.hash(w, body, size); err != nil {
+	q := e.begin(http.MethodPatch, p.Bucket, p.Key)
+	defer q.End()
+	q.Param("action", "append")
+	q.Param("position", itoa(position))
+	q.Upload(body, size)
+	if err := e.hash(q, body, size); err != nil {
 		return err
 	}
-	return e.sendAndRelease(ctx, w, tr)
+	return e.do(ctx, q, tr)
 }
 
 // flush commits what was appended up to a position to the file.
 func (e *Lake) flush(ctx context.Context, p *store.Put, position int64, tr *store.Trace) (store.Object, error) {
-	w := e.begin(http.MethodPatch, p.Bucket, p.Key)
-	defer w.end()
-	w.param("action", "flush")
-	w.param("position", itoa(position))
-	w.header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
-	return e.write(ctx, w, p, tr)
+	q := e.begin(http.MethodPatch, p.Bucket, p.Key)
+	defer q.End()
+	q.Param("action", "flush")
+	q.Param("position", itoa(position))
+	q.Header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	return e.write(ctx, q, p, tr)
 }
 
 // Get downloads a file or a range of it.
@@ -130,9 +130,9 @@ func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, tr *store.Trace) 
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
-	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
-	defer w.end()
-	return e.sendAndRelease(ctx, w, tr)
+	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer q.End()
+	return e.do(ctx, q, tr)
 }
 
 // PutPart is unsupported, because a file can only be appended to in order.
@@ -213,25 +213,23 @@ func (p *listedPath) object(container string, status int) (o store.Object, err e
 
 // paths requests a page, and returns where the next one begins.
 func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr *store.Trace) (all []listedPath, next string, err error) {
-	w := e.begin(http.MethodGet, l.Bucket, "")
-	defer w.end()
-	w.param("resource", "filesystem")
-	w.param("recursive", strconv.FormatBool(!l.Flat))
+	q := e.begin(http.MethodGet, l.Bucket, "")
+	defer q.End()
+	q.Param("resource", "filesystem")
+	q.Param("recursive", strconv.FormatBool(!l.Flat))
 	if slash := strings.LastIndexByte(l.Prefix, '/'); slash > 0 {
-		w.param("directory", l.Prefix[:slash])
+		q.Param("directory", l.Prefix[:slash])
 	}
 	if l.MaxKeys > 0 {
-		w.param("maxResults", itoa(int64(l.MaxKeys)))
+		q.Param("maxResults", itoa(int64(l.MaxKeys)))
 	}
 	if continuation != "" {
-		w.param("continuation", continuation)
+		q.Param("continuation", continuation)
 	}
-	r, err := e.send(ctx, w, tr)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return nil, "", err
 	}
-	defer r.Release()
-	tr.Complete()
 	var page struct {
 		Paths []listedPath `json:"paths"`
 	}
@@ -258,20 +256,19 @@ func (a *LakeAdmin) ListsUnsorted() {}
 
 // fileSystem sends a request about a file system, and calls look with the answer unless look is
 // nil.
-func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit func(*work), look func(*rest.Reply)) error {
-	w := a.begin(method, name, "")
-	defer w.end()
-	w.param("resource", "filesystem")
+func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit func(request), look func(*httpclient.Reply)) error {
+	q := a.begin(method, name, "")
+	defer q.End()
+	q.Param("resource", "filesystem")
 	if edit != nil {
-		edit(w)
+		edit(q)
 	}
-	r, err := a.send(ctx, w, newTrace())
+	r, err := a.send(ctx, q, newTrace())
 	if err != nil {
 		return err
 	}
-	defer r.Release()
 	if look != nil {
-		look(&r)
+		look(r)
 	}
 	return nil
 }
@@ -280,7 +277,7 @@ func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit fu
 // allows that, a listing.
 func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error) {
 	var origin error
-	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *rest.Reply) { origin = checkOrigin(r) })
+	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *httpclient.Reply) { origin = checkOrigin(r) })
 	err = cmp.Or(err, origin)
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
 		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", newTrace())
@@ -296,12 +293,12 @@ func (a *LakeAdmin) MakeBucket(ctx context.Context, name string, lock bool) erro
 	if lock {
 		return noLock()
 	}
-	return a.fileSystem(ctx, http.MethodPut, name, func(w *work) { w.header("x-ms-properties", property(ownMetadata, ownValue)) }, nil)
+	return a.fileSystem(ctx, http.MethodPut, name, func(q request) { q.Header("x-ms-properties", property(ownMetadata, ownValue)) }, nil)
 }
 
 // MadeByWarp reports whether the file system has warp's mark.
 func (a *LakeAdmin) MadeByWarp(ctx context.Context, name string) (made bool) {
-	_ = a.fileSystem(ctx, http.MethodHead, name, nil, func(r *rest.Reply) {
+	_ = a.fileSystem(ctx, http.MethodHead, name, nil, func(r *httpclient.Reply) {
 		made = slices.Contains(strings.Split(r.Header("x-ms-properties"), ","), property(ownMetadata, ownValue))
 	})
 	return made
@@ -321,7 +318,7 @@ func (a *LakeAdmin) ObjectLock(context.Context, string) (store.Lock, error) { re
 // Headers returns the properties of a file as S3 headers.
 func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
-	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
+	_, err := a.properties(ctx, ref, newTrace(), func(r *httpclient.Reply) {
 		h.Set("Content-Type", r.ContentType())
 		for pair := range strings.SplitSeq(r.Header("x-ms-properties"), ",") {
 			name, text, _ := strings.Cut(pair, "=")
@@ -353,10 +350,10 @@ func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) er
 	}
 	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the deepest first
 	for _, folder := range folders {
-		w := a.begin(http.MethodDelete, bucket, folder)
-		w.param("recursive", "false")
-		err := ignoreGone(a.sendAndRelease(ctx, w, newTrace()), true)
-		w.end()
+		q := a.begin(http.MethodDelete, bucket, folder)
+		q.Param("recursive", "false")
+		err := ignoreGone(a.do(ctx, q, newTrace()), true)
+		q.End()
 		if err != nil && store.CodeOf(err) != "DirectoryNotEmpty" {
 			return err
 		}

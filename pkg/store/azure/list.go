@@ -49,30 +49,28 @@ func (e *Engine) list(ctx context.Context, l *store.List, include []string, each
 }
 
 func (e *Engine) page(ctx context.Context, l *store.List, include []string, marker string, tr *store.Trace) (p page, err error) {
-	w := e.begin(http.MethodGet, l.Bucket, "")
-	defer w.end()
-	w.param("restype", "container")
-	w.param("comp", "list")
+	q := e.begin(http.MethodGet, l.Bucket, "")
+	defer q.End()
+	q.Param("restype", "container")
+	q.Param("comp", "list")
 	if l.Prefix != "" {
-		w.param("prefix", l.Prefix)
+		q.Param("prefix", l.Prefix)
 	}
 	if l.Flat {
-		w.param("delimiter", "/")
+		q.Param("delimiter", "/")
 	}
 	if len(include) > 0 {
-		w.param("include", strings.Join(include, ","))
+		q.Param("include", strings.Join(include, ","))
 	}
 	if l.MaxKeys > 0 {
-		w.param("maxresults", itoa(int64(l.MaxKeys)))
+		q.Param("maxresults", itoa(int64(l.MaxKeys)))
 	}
 	if marker != "" {
-		w.param("marker", marker)
+		q.Param("marker", marker)
 	}
-	r, err := e.send(ctx, w, tr)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return p, err
 	}
-	defer r.Release()
-	tr.Complete()
 	return readPage(r.Document(), r.Status, l)
 }

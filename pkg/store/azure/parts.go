@@ -71,10 +71,10 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 	}
 	id := newID()
 	u := store.Upload{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key}, ID: hex.EncodeToString(id)}
-	w := e.blockRequest(u.Ref, blockID(id, 0, nil))
-	defer w.end()
-	w.call.Body, w.call.Size = newBytes([]byte{'-'}), 1
-	if err := e.sendAndRelease(ctx, w, tr); err != nil {
+	q := e.blockRequest(u.Ref, blockID(id, 0, nil))
+	defer q.End()
+	q.Document("", []byte{'-'})
+	if err := e.do(ctx, q, tr); err != nil {
 		return store.Upload{}, err
 	}
 	e.store.uploads.Store(u.ID, p)
@@ -82,11 +82,11 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 }
 
 // blockRequest begins a request that uploads a block.
-func (e *Engine) blockRequest(ref store.Ref, block string) *work {
-	w := e.begin(http.MethodPut, ref.Bucket, ref.Key)
-	w.param("comp", "block")
-	w.param("blockid", block)
-	return w
+func (e *Engine) blockRequest(ref store.Ref, block string) request {
+	q := e.begin(http.MethodPut, ref.Bucket, ref.Key)
+	q.Param("comp", "block")
+	q.Param("blockid", block)
+	return q
 }
 
 // PutPart uploads a block.
@@ -117,19 +117,17 @@ func partSum(number int, body store.Body, size int64) ([]byte, error) {
 
 // putBlock uploads a block. It returns the block's MD5 if the answer contains it.
 func (e *Engine) putBlock(ctx context.Context, ref store.Ref, block string, body store.Body, size int64, tr *store.Trace) (etag string, err error) {
-	w := e.blockRequest(ref, block)
-	defer w.end()
-	w.payload(body, size)
-	w.call.Idempotent = true
-	if err := e.hash(w, body, size); err != nil {
+	q := e.blockRequest(ref, block)
+	defer q.End()
+	q.Upload(body, size)
+	q.Idempotent = true
+	if err := e.hash(q, body, size); err != nil {
 		return "", err
 	}
-	r, err := e.send(ctx, w, tr)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return "", err
 	}
-	defer r.Release()
-	tr.Complete()
 	sum, err := base64.StdEncoding.DecodeString(r.Header("content-md5"))
 	if err != nil || len(sum) == 0 {
 		return block, nil
@@ -164,16 +162,16 @@ func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAb
 		text = append(append(append(text, "<Uncommitted>"...), block...), "</Uncommitted>"...)
 	}
 	text = append(text, "</BlockList>"...)
-	w := e.begin(http.MethodPut, p.Bucket, p.Key)
-	defer w.end()
-	w.param("comp", "blocklist")
-	w.document(text)
-	w.header("x-ms-blob-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	q := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer q.End()
+	q.Param("comp", "blocklist")
+	q.xml(text)
+	q.Header("x-ms-blob-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
 	if ifAbsent {
-		w.header("if-none-match", "*")
+		q.Header("if-none-match", "*")
 	}
-	e.describe(w, p)
-	return e.write(ctx, w, p, tr)
+	e.describe(q, p)
+	return e.write(ctx, q, p, tr)
 }
 
 // CompleteUpload commits the parts. The commit also sets metadata, so only the client that started
@@ -257,19 +255,17 @@ func (e *Engine) blocksOf(ctx context.Context, u store.Upload, tr *store.Trace) 
 
 // uncommitted returns the uncommitted blocks of a blob.
 func (e *Engine) uncommitted(ctx context.Context, ref store.Ref, tr *store.Trace) ([]blockInfo, error) {
-	w := e.begin(http.MethodGet, ref.Bucket, ref.Key)
-	defer w.end()
-	w.param("comp", "blocklist")
-	w.param("blocklisttype", "uncommitted")
-	r, err := e.send(ctx, w, tr)
+	q := e.begin(http.MethodGet, ref.Bucket, ref.Key)
+	defer q.End()
+	q.Param("comp", "blocklist")
+	q.Param("blocklisttype", "uncommitted")
+	r, err := e.send(ctx, q, tr)
 	if store.CodeOf(err) == codeNoKey {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer r.Release()
-	tr.Complete()
 	return readBlocks(r.Document(), r.Status)
 }
 

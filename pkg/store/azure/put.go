@@ -14,7 +14,7 @@ import (
 	"github.com/minio/crc64nvme"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 const (
@@ -35,32 +35,30 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	case p.Size > e.single() && !e.opts.DisableMultipart && !p.Whole:
 		return e.putBlocks(ctx, &p, tr)
 	}
-	w := e.begin(http.MethodPut, p.Bucket, p.Key)
-	defer w.end()
-	w.header("x-ms-blob-type", "BlockBlob")
-	w.call.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
-	w.call.Idempotent = true
-	w.payload(p.Body, p.Size)
-	e.describe(w, &p)
-	if err := e.hash(w, p.Body, p.Size); err != nil {
+	q := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer q.End()
+	q.Header("x-ms-blob-type", "BlockBlob")
+	q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
+	q.Idempotent = true
+	q.Upload(p.Body, p.Size)
+	e.describe(q, &p)
+	if err := e.hash(q, p.Body, p.Size); err != nil {
 		return store.Object{}, err
 	}
-	return e.write(ctx, w, &p, tr)
+	return e.write(ctx, q, &p, tr)
 }
 
 // write sends a request that creates an object.
-func (h *host) write(ctx context.Context, w *work, p *store.Put, tr *store.Trace) (store.Object, error) {
-	r, err := h.send(ctx, w, tr)
+func (h *host) write(ctx context.Context, q request, p *store.Put, tr *store.Trace) (store.Object, error) {
+	r, err := h.send(ctx, q, tr)
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer r.Release()
-	return h.made(&r, p, tr), nil
+	return h.made(r, p, tr), nil
 }
 
 // made returns the object that the answer to an upload describes.
-func (h *host) made(r *rest.Reply, p *store.Put, tr *store.Trace) store.Object {
-	tr.Complete()
+func (h *host) made(r *httpclient.Reply, p *store.Put, tr *store.Trace) store.Object {
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Header("x-ms-version-id")}, ETag: r.ETag(tr), Size: p.Size, LastModified: r.LastModified()}
 	h.store.noteVersion(p.Bucket, o.VersionID)
 	return o
@@ -96,10 +94,10 @@ func (h *host) eachMetadata(p *store.Put, do func(name, value string)) {
 }
 
 // describe adds metadata, tags and tier to a request that creates a blob.
-func (e *Engine) describe(w *work, p *store.Put) {
-	e.eachMetadata(p, func(name, value string) { w.header("x-ms-meta-"+name, value) })
+func (e *Engine) describe(q request, p *store.Put) {
+	e.eachMetadata(p, func(name, value string) { q.Header("x-ms-meta-"+name, value) })
 	if e.opts.StorageClass != "" {
-		w.header("x-ms-access-tier", e.opts.StorageClass)
+		q.Header("x-ms-access-tier", e.opts.StorageClass)
 	}
 	tags := url.Values{}
 	for i := range e.opts.Tags {
@@ -109,25 +107,25 @@ func (e *Engine) describe(w *work, p *store.Put) {
 		tags.Set(key, value)
 	}
 	if len(tags) > 0 {
-		w.header("x-ms-tags", strings.ReplaceAll(tags.Encode(), "+", "%20"))
+		q.Header("x-ms-tags", strings.ReplaceAll(tags.Encode(), "+", "%20"))
 	}
 }
 
 // hash adds the hashes that the options ask for. It reads the payload once for them.
-func (h *host) hash(w *work, body store.Body, size int64) error {
+func (h *host) hash(q request, body store.Body, size int64) error {
 	if h.opts.MD5 {
 		sum := md5.New()
 		if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
 			return store.AsError(err, 0)
 		}
-		w.header("content-md5", base64.StdEncoding.EncodeToString(sum.Sum(nil)))
+		q.Header("content-md5", base64.StdEncoding.EncodeToString(sum.Sum(nil)))
 	}
 	if h.opts.Checksum != store.NoChecksum { // the only one, in the opposite byte order of Azure
 		sum := crc64nvme.New()
 		if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
 			return store.AsError(err, 0)
 		}
-		w.header("x-ms-content-crc64", base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64(nil, sum.Sum64())))
+		q.Header("x-ms-content-crc64", base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64(nil, sum.Sum64())))
 	}
 	return nil
 }
@@ -135,35 +133,35 @@ func (h *host) hash(w *work, body store.Body, size int64) error {
 // appendBlob appends to a blob, and first creates it if it does not exist.
 func (e *Engine) appendBlob(ctx context.Context, p *store.Put, offset string, tr *store.Trace) (store.Object, error) {
 	if offset == "0" {
-		w := e.begin(http.MethodPut, p.Bucket, p.Key)
-		w.header("x-ms-blob-type", "AppendBlob")
-		w.call.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
-		e.describe(w, p)
-		err := e.sendAndRelease(ctx, w, tr)
-		w.end()
+		q := e.begin(http.MethodPut, p.Bucket, p.Key)
+		q.Header("x-ms-blob-type", "AppendBlob")
+		q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
+		e.describe(q, p)
+		err := e.do(ctx, q, tr)
+		q.End()
 		if err != nil {
 			return store.Object{}, err
 		}
 	}
-	w := e.begin(http.MethodPut, p.Bucket, p.Key)
-	defer w.end()
-	w.param("comp", "appendblock")
-	w.header("x-ms-blob-condition-appendpos", offset)
-	w.payload(p.Body, p.Size)
-	if err := e.hash(w, p.Body, p.Size); err != nil {
+	q := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer q.End()
+	q.Param("comp", "appendblock")
+	q.Header("x-ms-blob-condition-appendpos", offset)
+	q.Upload(p.Body, p.Size)
+	if err := e.hash(q, p.Body, p.Size); err != nil {
 		return store.Object{}, err
 	}
-	return e.write(ctx, w, p, tr)
+	return e.write(ctx, q, p, tr)
 }
 
 // PutTags sets an object's tags.
 func (e *Engine) PutTags(ctx context.Context, ref store.Ref, tags map[string]string, tr *store.Trace) error {
-	w := e.begin(http.MethodPut, ref.Bucket, ref.Key)
-	defer w.end()
-	w.param("comp", "tags")
-	w.version(ref.VersionID)
-	w.document(appendTags(nil, tags))
-	return e.sendAndRelease(ctx, w, tr)
+	q := e.begin(http.MethodPut, ref.Bucket, ref.Key)
+	defer q.End()
+	q.Param("comp", "tags")
+	q.version(ref.VersionID)
+	q.xml(appendTags(nil, tags))
+	return e.do(ctx, q, tr)
 }
 
 // DeleteTags sets an empty list of tags.
@@ -173,20 +171,13 @@ func (e *Engine) DeleteTags(ctx context.Context, ref store.Ref, tr *store.Trace)
 
 // Tags returns an object's tags.
 func (e *Engine) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) (map[string]string, error) {
-	w := e.begin(http.MethodGet, ref.Bucket, ref.Key)
-	defer w.end()
-	w.param("comp", "tags")
-	w.version(ref.VersionID)
-	r, err := e.send(ctx, w, tr)
+	q := e.begin(http.MethodGet, ref.Bucket, ref.Key)
+	defer q.End()
+	q.Param("comp", "tags")
+	q.version(ref.VersionID)
+	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Release()
-	tr.Complete()
 	return readTags(r.Document(), r.Status)
-}
-
-// document makes an XML document the body of the request.
-func (w *work) document(text []byte) {
-	w.call.ContentType, w.call.Body, w.call.Size = "application/xml", newBytes(text), int64(len(text))
 }

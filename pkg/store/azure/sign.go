@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"warp/pkg/store/lean"
+	"warp/pkg/store/httpclient"
 )
 
 // apiVersion is the version of the REST API that requests use.
@@ -48,7 +48,7 @@ func newSharedKey(account, key string) (*sharedKey, error) {
 
 // appendAuthorization appends the header with the signature of a request that is sent with that
 // date.
-func (k *sharedKey) appendAuthorization(head []byte, c *lean.Call, date, version string) []byte {
+func (k *sharedKey) appendAuthorization(head []byte, c *httpclient.Request, date, version string) []byte {
 	s := k.signers.Get().(*signer)
 	s.text = s.appendStringToSign(s.text[:0], c, k.account, date, version)
 	head = append(append(append(head, "Authorization: SharedKey "...), k.account...), ':')
@@ -65,7 +65,7 @@ func (s *signer) appendSum(dst, text []byte) []byte {
 
 // appendStringToSign appends the string that the signature covers: the method, a line for each
 // standard header, the store's headers by name, and the resource.
-func (s *signer) appendStringToSign(t []byte, c *lean.Call, account, date, version string) []byte {
+func (s *signer) appendStringToSign(t []byte, c *httpclient.Request, account, date, version string) []byte {
 	header := func(name string) {
 		for i := range c.Headers {
 			if c.Headers[i].Name == name {
@@ -93,11 +93,12 @@ func (s *signer) appendStringToSign(t []byte, c *lean.Call, account, date, versi
 	}
 	t = append(t, '\n')
 	t = appendOwnHeaders(t, c, date, version)
-	return s.appendResource(t, c.Target, account)
+	target, _ := c.Target()
+	return s.appendResource(t, target, account)
 }
 
 // appendOwnHeaders appends the headers of the store, by name.
-func appendOwnHeaders(t []byte, c *lean.Call, date, version string) []byte {
+func appendOwnHeaders(t []byte, c *httpclient.Request, date, version string) []byte {
 	last := ""
 	for {
 		next, value := "", ""

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
 	"warp/pkg/store/minio"
 	"warp/pkg/store/s3"
 )
@@ -74,7 +73,7 @@ func choose(cfg *store.Config) (string, error) {
 		return "", fmt.Errorf("unknown engine %q: use %s, %s or %s", cfg.Engine, engineAuto, engineLean, engineMinio)
 	}
 	for _, a := range cfg.Hosts {
-		why := lean.WhyNot(cfg, a)
+		why := s3.WhyNot(cfg, a)
 		if why != "" && cfg.Engine == engineLean {
 			return "", fmt.Errorf("the lean engine cannot talk to %s: %s", a.Name, why)
 		}
@@ -95,7 +94,7 @@ func openAdmin(cfg *store.Config, a store.Address) (store.Admin, error) {
 
 // openLean opens the lean engine, and minio-go for what lean does not support.
 func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.Counters) (store.Engine, error) {
-	first, err := lean.New(cfg, a, regions, n)
+	first, err := s3.New(cfg, a, regions, n)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
 	"warp/pkg/store/minio"
 	"warp/pkg/store/s3"
 )
@@ -84,7 +83,7 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 			if err != nil || name != engineLean {
 				return second, err
 			}
-			first, err := lean.NewExpress(cfg, a, sessions(cfg.Credentials), n)
+			first, err := s3.NewExpress(cfg, a, sessions(cfg.Credentials), n)
 			if err != nil {
 				return nil, err
 			}

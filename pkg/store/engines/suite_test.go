@@ -6,7 +6,6 @@ import (
 	"warp/internal/enginetest"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
 	"warp/pkg/store/minio"
 	"warp/pkg/store/s3"
 )
@@ -17,7 +16,7 @@ func TestSuite(t *testing.T) {
 	for name, open := range map[string]func(*store.Config, store.Address, *store.Counters) (store.Engine, error){
 		"minio": openMinio,
 		"lean": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
-			return lean.New(cfg, a, s3.NewRegions(nil), n)
+			return s3.New(cfg, a, s3.NewRegions(nil), n)
 		},
 		"lean with fallback": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			return openLean(cfg, a, s3.NewRegions(nil), n)

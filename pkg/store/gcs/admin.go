@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
 )
 
 // An Admin does the bookkeeping on one host.
@@ -52,23 +51,23 @@ type versioning struct {
 // toBucket sends a request about a bucket. It sends body and decodes the answer into into, unless
 // they are nil.
 func (a *Admin) toBucket(ctx context.Context, method, name string, body, into any) error {
-	w := a.begin(method, apiPath)
-	defer w.end()
-	w.target = append(w.target, "/b"...)
+	q := a.begin(method, apiPath)
+	defer q.End()
+	q.Raw("/b")
 	if name != "" {
-		w.target = lean.AppendEscaped(append(w.target, '/'), name)
+		q.Segment(name)
 	}
 	if method == http.MethodPost && a.project != "" {
-		w.param("project", a.project)
+		q.Param("project", a.project)
 	}
 	if body != nil {
-		w.json(body)
+		q.JSON(body)
 	}
-	r, err := a.send(ctx, w, "", newTrace())
+	r, err := a.send(ctx, q, "", newTrace())
 	if err != nil || into == nil {
 		return err
 	}
-	return decode(&r, "a bucket", into)
+	return decode(r, "a bucket", into)
 }
 
 // BucketExists requests the bucket.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // Delete removes one object, or many with as few requests as possible.
@@ -51,16 +51,14 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *s
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
-	w := e.begin(http.MethodDelete, apiPath)
-	defer w.end()
-	w.object(ref.Bucket, ref.Key)
-	w.generation(ref.VersionID)
-	r, err := e.exchange(ctx, w, tr)
+	q := e.begin(http.MethodDelete, apiPath)
+	defer q.End()
+	q.object(ref.Bucket, ref.Key)
+	q.generation(ref.VersionID)
+	r, err := e.client.Do(ctx, q.Request, tr)
 	if err != nil {
 		return err
 	}
-	defer r.Release()
-	tr.Complete()
 	if err := deletion(r.Status, r.Document(), ref.Key, gone); err != nil {
 		return err
 	}
@@ -76,34 +74,36 @@ const batchPath = "/batch/storage/v1"
 // deleteBatch deletes up to a batch of refs.
 func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	var body bytes.Buffer
-	inner := e.begin(http.MethodDelete, "")
-	defer inner.end()
 	for i := range refs {
 		if !validKey(refs[i].Key) {
 			return badName(refs[i].Key)
 		}
-		inner.target = append(inner.target[:0], apiPath...)
-		inner.object(refs[i].Bucket, refs[i].Key)
-		inner.generation(refs[i].VersionID)
-		fmt.Fprintf(&body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <warp+%d>\r\n\r\nDELETE %s HTTP/1.1\r\n\r\n\r\n",
-			boundary, i+1, inner.target)
+		e.appendDeletion(&body, i+1, &refs[i])
 	}
 	fmt.Fprintf(&body, "--%s--\r\n", boundary)
-	w := e.begin(http.MethodPost, batchPath)
-	defer w.end()
-	w.body("multipart/mixed; boundary="+boundary, body.Bytes())
-	r, err := e.send(ctx, w, "", tr)
+	q := e.begin(http.MethodPost, batchPath)
+	defer q.End()
+	q.Document("multipart/mixed; boundary="+boundary, body.Bytes())
+	r, err := e.send(ctx, q, "", tr)
 	if err != nil {
 		return err
 	}
-	defer r.Release()
-	tr.Complete()
-	return readDeletions(&r, refs, gone)
+	return readDeletions(r, refs, gone)
+}
+
+// appendDeletion appends a request to a batch.
+func (e *Engine) appendDeletion(body *bytes.Buffer, id int, ref *store.Ref) {
+	q := e.begin(http.MethodDelete, apiPath)
+	defer q.End()
+	q.object(ref.Bucket, ref.Key)
+	q.generation(ref.VersionID)
+	target, _ := q.Target()
+	fmt.Fprintf(body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <warp+%d>\r\n\r\nDELETE %s HTTP/1.1\r\n\r\n\r\n", boundary, id, target)
 }
 
 // readDeletions reads the answer to each request of a batch. It matches them by Content-ID or,
 // without one, by position.
-func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) error {
+func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) error {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
 		return store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())

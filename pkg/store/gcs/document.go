@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
+	"warp/pkg/store/tokens"
 )
 
 // objectFields are the fields of an object's resource that warp asks for.
@@ -148,7 +149,7 @@ func badSize(key, size string, status int) *store.Error {
 }
 
 // readObject returns the object in an answer.
-func readObject(r *rest.Reply, ref store.Ref, version bool, expectedETag string) (store.Object, error) {
+func readObject(r *httpclient.Reply, ref store.Ref, version bool, expectedETag string) (store.Object, error) {
 	var s summary
 	if s.scan(r.Document()) {
 		return s.object(ref, version, expectedETag, r.Status)
@@ -204,7 +205,7 @@ func appendHex(dst, b64 []byte) []byte {
 }
 
 // decode decodes a document into v.
-func decode(r *rest.Reply, what string, v any) error {
+func decode(r *httpclient.Reply, what string, v any) error {
 	if err := json.Unmarshal(r.Document(), v); err != nil {
 		return store.BadAnswer(r.Status, "the answer is no JSON of %s: %s", what, store.OneLine(err.Error()))
 	}
@@ -248,7 +249,7 @@ func refusal(status int, document []byte, key string) *store.Error {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		code = rest.CodeUnauthorized
+		code = tokens.CodeUnauthorized
 	case http.StatusForbidden:
 		if reason == "" || reason == "forbidden" || reason == "insufficientPermissions" {
 			code = codeDenied
@@ -271,7 +272,7 @@ func refusal(status int, document []byte, key string) *store.Error {
 
 // redirected returns the error for a redirect, because no other host may get the token. The message
 // shows only the host of the address.
-func redirected(r *rest.Reply) *store.Error {
+func redirected(r *httpclient.Reply) *store.Error {
 	to := "another address"
 	if u, err := url.Parse(r.Location()); err == nil && u.Host != "" {
 		to = store.OneLine(u.Host)

@@ -3,74 +3,51 @@ package gcs
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
-	"sync"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 var _ store.Engine = (*Engine)(nil)
 
-// A work is a request being built. Its memory is reused.
-type work struct {
-	call   lean.Call
-	target []byte
-	onHead func(*rest.Reply)
-}
+// A request is a request of the JSON API.
+type request struct{ *httpclient.Request }
 
-var works = sync.Pool{New: func() any { return &work{target: make([]byte, 0, 512)} }}
-
-// begin returns a request of the method whose target begins with path.
-func (e *Engine) begin(method, path string) *work {
-	w := works.Get().(*work)
-	w.call = lean.Call{Method: method}
-	w.target = append(append(w.target[:0], e.path...), path...)
-	return w
-}
-
-func (w *work) end() {
-	w.call, w.onHead = lean.Call{}, nil
-	works.Put(w)
+// begin returns a request of the method whose target begins with path. End has to follow.
+func (e *Engine) begin(method, path string) request {
+	q := request{httpclient.NewRequest(method, e.path)}
+	q.Raw(path)
+	return q
 }
 
 // object appends the path of a bucket's objects, or of one object.
-func (w *work) object(bucket, key string) {
-	w.target = append(lean.AppendEscaped(append(w.target, "/b/"...), bucket), "/o"...)
+func (q request) object(bucket, key string) {
+	q.Raw("/b")
+	q.Segment(bucket)
+	q.Raw("/o")
 	if key != "" {
-		w.target = lean.AppendEscaped(append(w.target, '/'), key)
+		q.Segment(key)
 	}
-}
-
-// param appends a parameter, after a question mark if it is the first.
-func (w *work) param(name, value string) {
-	separator := byte('&')
-	if bytes.IndexByte(w.target, '?') < 0 {
-		separator = '?'
-	}
-	w.target = append(append(append(w.target, separator), name...), '=')
-	w.target = lean.AppendEscaped(w.target, value)
 }
 
 // fields limits the answer to some fields, without spaces between them.
-func (w *work) fields(names string) {
-	w.param("fields", names)
-	w.target = append(w.target, "&prettyPrint=false"...)
+func (q request) fields(names string) {
+	q.Param("fields", names)
+	q.Query("prettyPrint=false")
 }
 
 // key makes the store encrypt the new object with a key of its key service.
-func (w *work) key(param string, o *store.Options) {
+func (q request) key(param string, o *store.Options) {
 	if o.Encryption.KeyID != "" {
-		w.param(param, o.Encryption.KeyID)
+		q.Param(param, o.Encryption.KeyID)
 	}
 }
 
-func (w *work) generation(version string) {
+func (q request) generation(version string) {
 	if version != "" {
-		w.param("generation", version)
+		q.Param("generation", version)
 	}
 }
 
@@ -82,42 +59,30 @@ const (
 
 // send sends a request about the object of that key, if it has one. Any answer but a success is an
 // error.
-func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace) (rest.Reply, error) {
-	r, err := e.exchange(ctx, w, tr)
-	if err != nil {
-		return r, err
-	}
-	if r.Status/100 == 3 {
-		err := redirected(&r)
-		r.Release()
-		return r, err
-	}
-	if r.Status/100 != 2 {
-		err := refusal(r.Status, r.Document(), key)
-		r.Release()
-		return r, err
-	}
-	return r, nil
-}
-
-// exchange sends a request and receives the answer, whatever its status.
-func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
-	if err := e.store.tokens.Ready(ctx); err != nil {
-		return rest.Reply{}, err
-	}
-	w.call.Target = w.target
-	r, err := e.caller.Do(ctx, &w.call, w.onHead, tr)
-	if err == nil && r.Status == http.StatusUnauthorized {
-		e.store.tokens.Refused()
+func (e *Engine) send(ctx context.Context, q request, key string, tr *store.Trace) (*httpclient.Reply, error) {
+	r, err := e.client.Do(ctx, q.Request, tr)
+	if err == nil {
+		err = check(r, key)
 	}
 	return r, err
+}
+
+// check returns an error unless an answer is a success.
+func check(r *httpclient.Reply, key string) error {
+	switch r.Status / 100 {
+	case 2:
+		return nil
+	case 3:
+		return redirected(r)
+	}
+	return refusal(r.Status, r.Document(), key)
 }
 
 // validKey reports whether the store accepts a name.
 func validKey(key string) bool { return key != "" && len(key) <= 1024 && key != "." && key != ".." }
 
 func badName(key string) error {
-	return store.Errorf("RequestFailed", 0, "%.60q is no name of an object", key)
+	return store.Errorf("RequestFailed", 0, "%.60q is not a valid object name", key)
 }
 
 // Get downloads an object or a range of it. The store has no parts, so a part is a range.
@@ -128,33 +93,33 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	case !validKey(g.Key):
 		return store.Download{}, badName(g.Key)
 	}
-	w := e.begin(http.MethodGet, apiPath)
-	defer w.end()
-	w.object(g.Bucket, g.Key)
-	w.target = append(w.target, "?alt=media"...)
-	w.generation(g.VersionID)
-	c := &w.call
-	c.Download, c.Into, c.Offset, c.Length, c.Headers = true, g.Into, g.Offset, g.Length, storedEncoding
-	if g.Checksum != nil {
-		w.onHead = func(r *rest.Reply) { g.Checksum(storedChecksum(r)) }
+	q := e.begin(http.MethodGet, apiPath)
+	defer q.End()
+	q.object(g.Bucket, g.Key)
+	q.Query("alt=media")
+	q.generation(g.VersionID)
+	q.Header("accept-encoding", "gzip") // as it is stored; the store would decompress a compressed object
+	q.Offset, q.Length = g.Offset, g.Length
+	r, err := e.client.Open(ctx, q.Request, tr)
+	if err == nil {
+		err = check(r, g.Key)
 	}
-	r, err := e.send(ctx, w, g.Key, tr)
 	if err != nil {
-		return store.Download{Bytes: r.Bytes}, err
+		return store.Download{}, err
 	}
-	defer r.Release()
-	d := store.Download{Bytes: r.Bytes, Object: store.Object{Ref: g.Ref, Size: r.Length(), LastModified: r.LastModified(), ETag: etagOfReply(&r, tr)}}
+	if g.Checksum != nil {
+		g.Checksum(storedChecksum(r))
+	}
+	d := store.Download{Object: store.Object{Ref: g.Ref, Size: r.Length(), LastModified: r.LastModified(), ETag: etagOfReply(r, tr)}}
 	if d.VersionID == "" && e.store.makesVersions(g.Bucket) {
 		d.VersionID = r.Header("x-goog-generation")
 	}
-	return d, nil
+	d.Bytes, err = r.Receive(ctx, g.Into, tr)
+	return d, err
 }
 
-// storedEncoding requests the object as it is stored. The store would decompress a compressed one.
-var storedEncoding = []store.Header{{Name: "accept-encoding", Value: "gzip"}}
-
 // etagOfReply returns the ETag for the hashes in an answer's head.
-func etagOfReply(r *rest.Reply, tr *store.Trace) string {
+func etagOfReply(r *httpclient.Reply, tr *store.Trace) string {
 	var md5, crc []byte
 	eachHash(r, func(hash []byte) {
 		if sum, ok := bytes.CutPrefix(hash, []byte("md5=")); ok {
@@ -167,7 +132,7 @@ func etagOfReply(r *rest.Reply, tr *store.Trace) string {
 }
 
 // eachHash calls do for each hash of the content in the answer, such as crc32c=n03x6A==.
-func eachHash(r *rest.Reply, do func(hash []byte)) {
+func eachHash(r *httpclient.Reply, do func(hash []byte)) {
 	r.EachHeader("x-goog-hash", func(line []byte) bool {
 		for more := true; more; {
 			var hash []byte
@@ -179,7 +144,7 @@ func eachHash(r *rest.Reply, do func(hash []byte)) {
 }
 
 // storedChecksum returns the checksum of the content in an answer's head.
-func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
+func storedChecksum(r *httpclient.Reply) (sum store.StoredChecksum) {
 	eachHash(r, func(hash []byte) {
 		if crc, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
 			sum = store.StoredChecksum{Algorithm: "CRC32C", Value: string(crc)}
@@ -190,38 +155,42 @@ func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
 
 // Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
-	r, err := e.describedObject(ctx, &ref, summaryFields, tr)
+	q, err := e.description(&ref, summaryFields)
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer r.Release()
-	return readObject(&r, ref, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), tr.ExpectedETag())
+	defer q.End()
+	r, err := e.send(ctx, q, ref.Key, tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	return readObject(r, ref, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), tr.ExpectedETag())
 }
 
-// describedObject requests some fields of an object's metadata.
-func (e *Engine) describedObject(ctx context.Context, ref *store.Ref, fields string, tr *store.Trace) (r rest.Reply, err error) {
+// description returns a request for some fields of an object's metadata.
+func (e *Engine) description(ref *store.Ref, fields string) (q request, err error) {
 	if !validKey(ref.Key) {
-		return r, badName(ref.Key)
+		return q, badName(ref.Key)
 	}
-	w := e.begin(http.MethodGet, apiPath)
-	defer w.end()
-	w.object(ref.Bucket, ref.Key)
-	w.fields(fields)
-	w.generation(ref.VersionID)
-	if r, err = e.send(ctx, w, ref.Key, tr); err == nil {
-		tr.Complete()
-	}
-	return r, err
+	q = e.begin(http.MethodGet, apiPath)
+	q.object(ref.Bucket, ref.Key)
+	q.fields(fields)
+	q.generation(ref.VersionID)
+	return q, nil
 }
 
 // resource requests the fields of an object's metadata that only bookkeeping needs.
 func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr *store.Trace) (o resource, err error) {
-	r, err := e.describedObject(ctx, &ref, fields, tr)
+	q, err := e.description(&ref, fields)
 	if err != nil {
 		return o, err
 	}
-	defer r.Release()
-	return o, decode(&r, "an object", &o)
+	defer q.End()
+	r, err := e.send(ctx, q, ref.Key, tr)
+	if err != nil {
+		return o, err
+	}
+	return o, decode(r, "an object", &o)
 }
 
 // Copy makes the store copy an object, with as many requests as that takes.
@@ -251,42 +220,27 @@ type rewritten struct {
 }
 
 func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *store.Trace) (answer rewritten, err error) {
-	w := e.begin(http.MethodPost, apiPath)
-	defer w.end()
-	w.object(c.From.Bucket, c.From.Key)
-	w.target = append(w.target, "/rewriteTo"...)
-	w.object(c.To.Bucket, c.To.Key)
+	q := e.begin(http.MethodPost, apiPath)
+	defer q.End()
+	q.object(c.From.Bucket, c.From.Key)
+	q.Raw("/rewriteTo")
+	q.object(c.To.Bucket, c.To.Key)
 	if c.From.VersionID != "" {
-		w.param("sourceGeneration", c.From.VersionID)
+		q.Param("sourceGeneration", c.From.VersionID)
 	}
 	if token != "" {
-		w.param("rewriteToken", token)
+		q.Param("rewriteToken", token)
 	}
-	w.key("destinationKmsKeyName", &e.opts)
-	w.fields("done,rewriteToken,resource(" + objectFields + ")")
+	q.key("destinationKmsKeyName", &e.opts)
+	q.fields("done,rewriteToken,resource(" + objectFields + ")")
 	if e.opts.StorageClass != "" {
-		w.json(map[string]string{"storageClass": e.opts.StorageClass})
+		q.JSON(map[string]string{"storageClass": e.opts.StorageClass})
 	}
-	r, err := e.send(ctx, w, c.From.Key, tr)
+	r, err := e.send(ctx, q, c.From.Key, tr)
 	if err != nil {
 		return answer, err
 	}
-	defer r.Release()
-	tr.Complete()
-	return answer, decode(&r, "a copy", &answer)
-}
-
-// json makes v the body of the request.
-func (w *work) json(v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic("gcs: a document of strings cannot be made: " + err.Error())
-	}
-	w.body("application/json", data)
-}
-
-func (w *work) body(contentType string, data []byte) {
-	w.call.ContentType, w.call.Body, w.call.Size = contentType, bytes.NewReader(data), int64(len(data))
+	return answer, decode(r, "a copy", &answer)
 }
 
 // List lists page after page.
@@ -338,32 +292,30 @@ func (e *Engine) list(ctx context.Context, l *store.List, fields string, each fu
 }
 
 func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, tr *store.Trace) (p page, err error) {
-	w := e.begin(http.MethodGet, apiPath)
-	defer w.end()
-	w.object(l.Bucket, "")
-	w.fields(fields + ",prefixes,nextPageToken")
+	q := e.begin(http.MethodGet, apiPath)
+	defer q.End()
+	q.object(l.Bucket, "")
+	q.fields(fields + ",prefixes,nextPageToken")
 	if l.Prefix != "" {
-		w.param("prefix", l.Prefix)
+		q.Param("prefix", l.Prefix)
 	}
 	if l.Flat {
-		w.param("delimiter", "/")
+		q.Param("delimiter", "/")
 	}
 	if l.Versions {
-		w.param("versions", "true")
+		q.Param("versions", "true")
 	}
 	if l.MaxKeys > 0 {
-		w.param("maxResults", strconv.Itoa(l.MaxKeys))
+		q.Param("maxResults", strconv.Itoa(l.MaxKeys))
 	}
 	if token != "" {
-		w.param("pageToken", token)
+		q.Param("pageToken", token)
 	}
-	r, err := e.send(ctx, w, "", tr)
+	r, err := e.send(ctx, q, "", tr)
 	if err != nil {
 		return p, err
 	}
-	defer r.Release()
-	tr.Complete()
-	return p, decode(&r, "a listing", &p)
+	return p, decode(r, "a listing", &p)
 }
 
 // CopyPart is unsupported, because the store copies only whole objects.

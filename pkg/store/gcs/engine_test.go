@@ -18,7 +18,7 @@ import (
 
 	"warp/internal/enginetest"
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/tokens"
 )
 
 // opened contains the engine and admin of a stand-in.
@@ -338,7 +338,7 @@ func TestRefusals(t *testing.T) {
 	}
 	delete(o.tokens, "secret")
 	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
-	if e, ok := err.(*store.Error); !ok || e.Code != rest.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
+	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
 		t.Errorf("a token that is not valid: %v", err)
 	}
 }
@@ -394,12 +394,12 @@ func TestNoToken(t *testing.T) {
 	refused.refuseKeys = true
 	o := open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
 	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
-	if e, ok := err.(*store.Error); !ok || e.Code != rest.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
+	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
 		t.Errorf("without a token: %v, and %q was sent", err, refused.log)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != rest.CodeUnauthorized {
+	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != tokens.CodeUnauthorized {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"sync"
 
 	"warp/pkg/store"
-	"warp/pkg/store/lean"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
+	"warp/pkg/store/tokens"
 )
 
 // A Store contains the state that the hosts of a client share.
 type Store struct {
-	tokens *rest.Tokens
+	tokens *tokens.Source
 
 	uploads   sync.Map // by ID: the store.Put that started each
 	versioned sync.Map // by bucket: whether it makes versions now; only buckets that have any
@@ -43,7 +43,7 @@ type Engine struct {
 	store.Unsupported // for tags, retentions and the extensions of MinIO
 
 	store     *Store
-	caller    rest.Caller
+	client    *httpclient.Client
 	path      string // the path below which the store is
 	opts      store.Options
 	chunk     int64 // larger uploads are resumable, in chunks of this size
@@ -61,13 +61,12 @@ func (s *Store) engine(cfg *store.Config, a store.Address, n *store.Counters) (*
 	return s.newEngine(cfg, c, a.Path), nil
 }
 
-func (s *Store) api() *rest.API {
-	return &rest.API{Name: "gcs", Keeps: keptHeaders,
-		Authorize: func(head []byte, _ *lean.Call) []byte { return append(head, s.tokens.Header()...) }}
+func (s *Store) api() *httpclient.API {
+	return &httpclient.API{Name: "gcs", Keeps: keptHeaders, Auth: s.tokens}
 }
 
-func (s *Store) newEngine(cfg *store.Config, c rest.Caller, path string) *Engine {
-	e := &Engine{store: s, caller: c, path: path, opts: cfg.Options, chunk: cmp.Or(cfg.PartSize, defaultChunk) / chunkUnit * chunkUnit}
+func (s *Store) newEngine(cfg *store.Config, c *httpclient.Client, path string) *Engine {
+	e := &Engine{store: s, client: c, path: path, opts: cfg.Options, chunk: cmp.Or(cfg.PartSize, defaultChunk) / chunkUnit * chunkUnit}
 	e.described = len(cfg.Metadata) > 0 || cfg.StorageClass != "" || cfg.MD5 || cfg.Checksum != store.NoChecksum
 	return e
 }
@@ -83,5 +82,5 @@ const (
 // tokens.
 func (e *Engine) Close() {
 	e.store.tokens.Stop()
-	e.caller.Close()
+	e.client.Close()
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/tokens"
 )
 
 // An Identity contains the flags that say who sends the requests.
@@ -36,9 +36,9 @@ func Identify(_ context.Context, id Identity, cfg *store.Config) (source string,
 		source, err = "--credentials-file", useFile(id.File, cfg)
 	case id.Metadata:
 		cfg.Bearer.Metadata, source = true, "the metadata server"
-	case variable != "" && !emulator && !rest.Exposed(cfg):
+	case variable != "" && !emulator && !tokens.Exposed(cfg):
 		return "GOOGLE_APPLICATION_CREDENTIALS", nil, explain("GOOGLE_APPLICATION_CREDENTIALS", useFile(variable, cfg))
-	case allGoogle(cfg) && !rest.Exposed(cfg):
+	case allGoogle(cfg) && !tokens.Exposed(cfg):
 		name := wellKnownFile(&id)
 		if _, missing := os.Stat(name); missing != nil {
 			return nowhere, nil, nil
@@ -50,7 +50,7 @@ func Identify(_ context.Context, id Identity, cfg *store.Config) (source string,
 	if err != nil {
 		return "", nil, explain(source, err)
 	}
-	if rest.Exposed(cfg) {
+	if tokens.Exposed(cfg) {
 		return "", nil, fmt.Errorf("%s would send a token to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
 	}
 	return source, secrets, nil

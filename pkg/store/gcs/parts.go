@@ -262,29 +262,27 @@ type source struct {
 
 // compose makes one object from others, in order.
 func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *description, generationMatch string, tr *store.Trace) (store.Object, error) {
-	w := e.begin(http.MethodPost, apiPath)
-	defer w.end()
+	q := e.begin(http.MethodPost, apiPath)
+	defer q.End()
 	key := d.Name
-	w.object(bucket, key)
-	w.target = append(w.target, "/compose"...)
+	q.object(bucket, key)
+	q.Raw("/compose")
 	if generationMatch != "" {
-		w.param("ifGenerationMatch", generationMatch)
+		q.Param("ifGenerationMatch", generationMatch)
 	}
-	w.key("kmsKeyName", &e.opts)
-	w.fields(summaryFields)
+	q.key("kmsKeyName", &e.opts)
+	q.fields(summaryFields)
 	c := composition{Destination: *d}
 	c.Destination.Name, c.Destination.ContentType = "", cmp.Or(d.ContentType, "application/octet-stream")
 	for _, name := range names {
 		c.Sources = append(c.Sources, source{name})
 	}
-	w.json(c)
-	r, err := e.send(ctx, w, key, tr)
+	q.JSON(c)
+	r, err := e.send(ctx, q, key, tr)
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer r.Release()
-	tr.Complete()
-	return readObject(&r, store.Ref{Bucket: bucket, Key: key}, e.store.makesVersions(bucket), "")
+	return readObject(r, store.Ref{Bucket: bucket, Key: key}, e.store.makesVersions(bucket), "")
 }
 
 // Uploads calls each for every incomplete upload of a name under prefix.

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/httpclient"
 )
 
 // Put uploads in one request or, if the object is large, resumably.
@@ -47,44 +47,43 @@ func onlyMetadata(headers []store.Header) bool {
 }
 
 // insert begins an upload of the given type.
-func (e *Engine) insert(p *store.Put, kind, generationMatch string) *work {
-	w := e.begin(http.MethodPost, uploadPath)
-	w.object(p.Bucket, "")
-	w.param("uploadType", kind)
-	w.param("name", p.Key)
+func (e *Engine) insert(p *store.Put, kind, generationMatch string) request {
+	q := e.begin(http.MethodPost, uploadPath)
+	q.object(p.Bucket, "")
+	q.Param("uploadType", kind)
+	q.Param("name", p.Key)
 	if generationMatch != "" {
-		w.param("ifGenerationMatch", generationMatch)
+		q.Param("ifGenerationMatch", generationMatch)
 	}
-	w.key("kmsKeyName", &e.opts)
-	w.fields(summaryFields)
-	w.call.Payload, w.call.Idempotent = true, generationMatch == ""
-	return w
+	q.key("kmsKeyName", &e.opts)
+	q.fields(summaryFields)
+	q.Payload, q.Idempotent = true, generationMatch == ""
+	return q
 }
 
 // putMedia sends the payload alone.
 func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
-	w := e.insert(p, "media", "")
-	defer w.end()
-	w.call.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
-	w.call.Body, w.call.Size = p.Body, p.Size
-	return e.put(ctx, w, p, tr)
+	q := e.insert(p, "media", "")
+	defer q.End()
+	q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
+	q.Body, q.Size = p.Body, p.Size
+	return e.put(ctx, q, p, tr)
 }
 
 // put sends an upload and reads the answer.
-func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace) (store.Object, error) {
-	r, err := e.send(ctx, w, p.Key, tr)
+func (e *Engine) put(ctx context.Context, q request, p *store.Put, tr *store.Trace) (store.Object, error) {
+	r, err := e.send(ctx, q, p.Key, tr)
 	if err != nil {
 		if store.CodeOf(err) == codeNoKey { // it does not exist yet
 			err.(*store.Error).Code = codeNoBucket
 		}
 		return store.Object{}, err
 	}
-	defer r.Release()
-	return e.uploaded(&r, p, tr)
+	return e.uploaded(r, p, tr)
 }
 
 // uploaded returns the object that the answer to an upload describes.
-func (e *Engine) uploaded(r *rest.Reply, p *store.Put, tr *store.Trace) (store.Object, error) {
+func (e *Engine) uploaded(r *httpclient.Reply, p *store.Put, tr *store.Trace) (store.Object, error) {
 	o, err := readObject(r, store.Ref{Bucket: p.Bucket, Key: p.Key}, e.store.makesVersions(p.Bucket), tr.ExpectedETag())
 	if err == nil && o.Size != p.Size {
 		err = store.Errorf(store.CodeWrongLength, r.Status, "the store has %d of %d bytes", o.Size, p.Size)
@@ -161,15 +160,15 @@ func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description
 	if err != nil {
 		return store.Object{}, store.AsError(err, 0)
 	}
-	w := e.insert(p, "multipart", generationMatch)
-	defer w.end()
+	q := e.insert(p, "multipart", generationMatch)
+	defer q.End()
 	head := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(text) +
 		"\r\n--" + boundary + "\r\nContent-Type: " + d.ContentType + "\r\n\r\n"
 	body := &framed{pieces: []io.ReaderAt{strings.NewReader(head), p.Body, strings.NewReader("\r\n--" + boundary + "--\r\n")},
 		sizes: []int64{int64(len(head)), p.Size, int64(len(boundary) + 8)}}
-	w.call.ContentType = "multipart/related; boundary=" + boundary
-	w.call.Body, w.call.Size = body, body.size()
-	return e.put(ctx, w, p, tr)
+	q.ContentType = "multipart/related; boundary=" + boundary
+	q.Body, q.Size = body, body.size()
+	return e.put(ctx, q, p, tr)
 }
 
 // A framed is a body made of several parts.
@@ -261,18 +260,17 @@ func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace
 
 // beginSession returns the target of the session of an upload.
 func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description, tr *store.Trace) (string, error) {
-	w := e.insert(p, "resumable", "")
-	defer w.end()
-	w.call.Payload, w.call.Idempotent = false, false
-	w.json(d)
-	w.call.ContentType = "application/json; charset=UTF-8"
-	w.call.Headers = []store.Header{{Name: "x-upload-content-type", Value: d.ContentType},
-		{Name: "x-upload-content-length", Value: strconv.FormatInt(p.Size, 10)}}
-	r, err := e.send(ctx, w, p.Key, tr)
+	q := e.insert(p, "resumable", "")
+	defer q.End()
+	q.Payload, q.Idempotent = false, false
+	q.JSON(d)
+	q.ContentType = "application/json; charset=UTF-8"
+	q.Header("x-upload-content-type", d.ContentType)
+	q.Header("x-upload-content-length", strconv.FormatInt(p.Size, 10))
+	r, err := e.send(ctx, q, p.Key, tr)
 	if err != nil {
 		return "", err
 	}
-	defer r.Release()
 	// The host stays the same, because no other host may get the token.
 	u, err := url.Parse(r.Location())
 	if err != nil || u.RequestURI() == "/" || r.Location() == "" {
@@ -288,30 +286,29 @@ const statusResume = http.StatusPermanentRedirect
 // complete.
 func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, off int64, tr *store.Trace) (o store.Object, arrived int64, err error) {
 	n := min(e.chunk, p.Size-off)
-	w := e.begin(http.MethodPut, strings.TrimPrefix(session, e.path))
-	defer w.end()
+	q := e.begin(http.MethodPut, strings.TrimPrefix(session, e.path))
+	defer q.End()
 	span := "bytes " + strconv.FormatInt(off, 10) + "-" + strconv.FormatInt(off+n-1, 10) + "/" + strconv.FormatInt(p.Size, 10)
-	w.call.Headers = []store.Header{{Name: "content-range", Value: span}}
-	w.call.Payload, w.call.Body, w.call.Size = true, io.NewSectionReader(p.Body, off, n), n
-	r, err := e.exchange(ctx, w, tr)
+	q.Header("content-range", span)
+	q.Upload(io.NewSectionReader(p.Body, off, n), n)
+	r, err := e.client.Do(ctx, q.Request, tr)
 	if err != nil {
 		return o, 0, err
 	}
-	defer r.Release()
 	switch {
 	case r.Status == statusResume:
-		arrived, err = arrivedBytes(&r)
+		arrived, err = arrivedBytes(r)
 		return o, arrived, err
 	case r.Status/100 != 2:
 		return o, 0, refusal(r.Status, r.Document(), p.Key)
 	}
-	o, err = e.uploaded(&r, p, tr)
+	o, err = e.uploaded(r, p, tr)
 	return o, -1, err
 }
 
 // arrivedBytes parses the Range header (bytes=0-N) of an answer that waits for more. Without it,
 // nothing has arrived.
-func arrivedBytes(r *rest.Reply) (int64, error) {
+func arrivedBytes(r *httpclient.Reply) (int64, error) {
 	text := r.Range()
 	if text == "" {
 		return 0, nil

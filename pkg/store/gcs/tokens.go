@@ -11,25 +11,25 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"warp/pkg/store"
-	"warp/pkg/store/rest"
+	"warp/pkg/store/tokens"
 )
 
 // scope is the permission that tokens need: warp reads, writes, and makes buckets.
 const scope = "https://www.googleapis.com/auth/devstorage.full_control"
 
 // newTokens returns the source of tokens in cfg.
-func newTokens(cfg *store.Config) (*rest.Tokens, error) {
+func newTokens(cfg *store.Config) (*tokens.Source, error) {
 	b := &cfg.Bearer
 	switch {
 	case b.Token != "":
-		return rest.StaticToken(b.Token), nil
+		return tokens.Static(b.Token), nil
 	case len(b.File) > 0:
 		kind, _, err := readFile(b.File)
 		if err != nil {
 			return nil, err
 		}
 		data := b.File
-		return rest.NewTokens(func(ctx context.Context) (*oauth2.Token, error) {
+		return tokens.New(func(ctx context.Context) (*oauth2.Token, error) {
 			c, err := google.CredentialsFromJSONWithType(ctx, data, google.CredentialsType(kind), scope)
 			if err != nil {
 				return nil, err
@@ -37,9 +37,9 @@ func newTokens(cfg *store.Config) (*rest.Tokens, error) {
 			return c.TokenSource.Token()
 		}), nil
 	case b.Metadata:
-		return rest.NewTokens(func(context.Context) (*oauth2.Token, error) { return google.ComputeTokenSource("", scope).Token() }), nil
+		return tokens.New(func(context.Context) (*oauth2.Token, error) { return google.ComputeTokenSource("", scope).Token() }), nil
 	}
-	return rest.NoTokens(), nil
+	return tokens.None(), nil
 }
 
 // readFile returns the type of the credentials in a file, and their project.

@@ -1,5 +1,5 @@
 // Package minio sends requests through minio-go. It supports everything, and uses several times the
-// CPU time of package lean.
+// CPU time of package s3.
 package minio
 
 import (

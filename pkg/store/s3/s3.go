@@ -1,5 +1,6 @@
-// Package s3 contains what S3 engines share: limits and errors, the results of deletions, and the
-// regions of buckets.
+// Package s3 contains lean, the engine for the requests that make up a benchmark of S3. They cost
+// little more than their system calls. It also contains what package minio needs too: limits and
+// errors, the results of deletions, the regions of buckets, and sessions.
 package s3
 
 import (
