@@ -149,11 +149,17 @@ func TestAssertAbortOfAFleet(t *testing.T) {
 func TestABOverAFleet(t *testing.T) {
 	t.Parallel()
 	store := delayedStore(t, time.Millisecond)
-	r := runTrial(t, "--pairs=1", "--a=--concurrent=1", "--b=--concurrent=3", "get", "--host="+store, "--warp-client="+twoClients(t), "--warp-client-wait=60s",
+	r := runTrial(t, "--pairs=1", "--pause=1s", "--a=--concurrent=1", "--b=--concurrent=3", "get", "--host="+store, "--warp-client="+twoClients(t), "--warp-client-wait=60s",
 		"--obj.size=1KiB", "--objects=5", "--duration=500ms")
 	v := &r.verdicts
 	if r.code != 0 || v.Before.Runs != 1 || v.After.Runs != 1 || v.Parameters[0].Name != "concurrent" {
 		t.Fatalf("%s", r)
+	}
+	if v.Before.Name != "concurrent=1" || v.After.Name != "concurrent=3" {
+		t.Errorf("the sides are %s and %s", v.Before.Name, v.After.Name)
+	}
+	if !strings.Contains(r.err, "warning: 1 pair cannot get a verdict: use --pairs=7, which takes at least 20s\n") || !strings.Contains(r.err, ", concurrent=3: ") {
+		t.Errorf("%s", r.err)
 	}
 	for _, side := range []string{"a", "b"} {
 		a, err := runlog.Analyze(t.Context(), filepath.Join(r.dir, "logs", side, "001.csv.zst"), nil, (&reports.AnalysisFlags{}).Options())

@@ -148,7 +148,29 @@ func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, e
 	if err := checkSide(inv.Env, line); err != nil {
 		return trial.Side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
 	}
-	return trial.Side{Benchmark: line.Command.Name, Args: args}, nil
+	return trial.Side{Benchmark: line.Command.Name, Settings: args, Length: lengthOf(line.Command), Args: args}, nil
+}
+
+// lengthOf returns how long a run of a benchmark takes whose command line was parsed and checked, or 0 if its time is
+// not limited.
+func lengthOf(c *command.Command) time.Duration {
+	length, _ := c.Lookup("duration").Get().(time.Duration)
+	return length
+}
+
+// settingsOf writes a command line with the settings of a file.
+func settingsOf(line *command.Line) (args []string) {
+	args = append(args, line.Command.Name)
+	for _, t := range line.Tokens {
+		switch {
+		case t.Name == "":
+		case t.HasValue:
+			args = append(args, "--"+t.Name+"="+t.Value)
+		default:
+			args = append(args, "--"+t.Name)
+		}
+	}
+	return args
 }
 
 // checkSide finds out whether a benchmark would begin.

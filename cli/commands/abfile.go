@@ -54,7 +54,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 		if err != nil {
 			return sides, r.Explain(err)
 		}
-		sides[i] = trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Args: []string{suite.Command, "-"}, In: r.Text()}
+		sides[i] = trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Settings: settingsOf(r.Parsed), Length: lengthOf(r.Parsed.Command), Args: []string{suite.Command, "-"}, In: r.Text()}
 	}
 	return sides, nil
 }

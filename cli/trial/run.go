@@ -58,7 +58,7 @@ func (t *Trial) child(ctx context.Context, side int, path string) error {
 	said := &subprocess.Tail{}
 	c.Stderr = said
 	err = subprocess.Run(c)
-	t.inv.Debugf("run of side %c: %s", "ab"[side], said.Text())
+	t.inv.Debugf("run of %s: %s", t.names[side], said.Text())
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -68,5 +68,5 @@ func (t *Trial) child(ctx context.Context, side int, path string) error {
 	case errors.As(err, &ended) && (ended.ExitCode() == exit.Requests || ended.ExitCode() == exit.Assertion || ended.ExitCode() == exit.Undecided):
 		return nil // the log is there, and says what has failed
 	}
-	return exit.Errorf("a run of side %c failed: %w%s", "ab"[side], err, said.Suffix())
+	return exit.Errorf("a run of side %c (%s) failed: %w%s", "ab"[side], t.names[side], err, said.Suffix())
 }

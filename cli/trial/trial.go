@@ -59,10 +59,12 @@ func (o *Options) Check() error {
 
 // A Side is one of the two benchmarks.
 type Side struct {
-	Benchmark string   // with its place, if it is from a file
-	Args      []string // of warp
-	In        string   // standard input
-	Setup     string   // command for the shell before each run
+	Benchmark string        // with its place, if it is from a file
+	Settings  []string      // what it runs, as a command line
+	Length    time.Duration // of a run, 0 if time does not end it
+	Args      []string      // of warp
+	In        string        // standard input
+	Setup     string        // command for the shell before each run
 }
 
 func (s *Side) same(o *Side) bool {
@@ -73,6 +75,7 @@ func (s *Side) same(o *Side) bool {
 type Trial struct {
 	Options
 	inv    *command.Invocation
+	names  [2]string // of the sides
 	runs   [2][]compare.Run
 	noise  [2][]compare.Run
 	warned bool   // that there will be no verdict
@@ -86,7 +89,7 @@ type Trial struct {
 // New makes the folder of the op logs. The options have passed Check.
 func New(inv *command.Invocation, o Options) (*Trial, error) {
 	o.Compare.Paired = true
-	t := &Trial{Options: o, inv: inv, levels: map[int][]float64{}}
+	t := &Trial{Options: o, inv: inv, names: names(o.Sides[0].Settings, o.Sides[1].Settings), levels: map[int][]float64{}}
 	for n := o.Pairs; n < o.MaxPairs; n += lookInterval {
 		t.looks = append(t.looks, n)
 	}
@@ -121,10 +124,14 @@ func (t *Trial) folders() []string {
 // failed, and nil if there is no pair.
 func (t *Trial) Run(ctx context.Context) (*compare.Verdicts, error) {
 	t.inv.Notef("%s of %s; op logs go to %s", human.Count(t.Pairs, "pair", "pairs"), strings.Join(distinct(t.Sides[0].Benchmark, t.Sides[1].Benchmark), " and "), t.Folder)
+	if a, b := t.names[0], t.names[1]; a != "a" {
+		t.inv.Notef("side a is %s, side b is %s", a, b)
+	}
+	t.warnOfFewPairs()
 	var noise *compare.Verdicts
 	var failed error
 	if t.AA {
-		t.inv.Notef("the first side with itself")
+		t.inv.Notef("first %s with itself", t.names[0])
 		if failed = t.makePairs(ctx, &t.noise, t.Pairs, "noise", [2]int{0, 0}); failed == nil {
 			noise, failed = t.judgePairs(&t.noise, nil)
 		}
@@ -163,6 +170,22 @@ func (t *Trial) Run(ctx context.Context) (*compare.Verdicts, error) {
 	return v, failed
 }
 
+// warnOfFewPairs says before the first run that all of them together cannot get a verdict.
+func (t *Trial) warnOfFewPairs() {
+	o := t.Compare
+	o.Level = t.level(len(t.looks) - 1)
+	n := o.Needed()
+	if t.MaxPairs >= n {
+		return
+	}
+	length := t.Sides[0].Length + t.Sides[1].Length + 2*t.Pause
+	took := ""
+	if t.Sides[0].Length > 0 && t.Sides[1].Length > 0 {
+		took = fmt.Sprintf(", which takes at least %s", human.Brief(time.Duration(n)*length-t.Pause))
+	}
+	t.inv.Warnf("%s cannot get a verdict: use --pairs=%d%s", human.Count(t.MaxPairs, "pair", "pairs"), n, took)
+}
+
 func distinct(all ...string) []string { return slices.Compact(all) }
 
 // level returns the significance level at a look, by how many p-values are left.
@@ -187,16 +210,16 @@ func (t *Trial) complete(runs *[2][]compare.Run) (pairs [2][]compare.Run) {
 func (t *Trial) judgePairs(runs *[2][]compare.Run, level func(int) float64) (*compare.Verdicts, error) {
 	o := t.Compare
 	o.Level = level
+	o.Names = t.names
+	if runs == &t.noise {
+		o.Names[1] = o.Names[0] + " again"
+	}
 	// The sides differ because they are meant to.
 	o.Force = true
 	pairs := t.complete(runs)
 	v, err := compare.Judge(pairs[0], pairs[1], o)
 	if err != nil {
 		return nil, judge.Explain(err)
-	}
-	v.Before.Name, v.After.Name = "a", "b"
-	if runs == &t.noise {
-		v.After.Name = "a again"
 	}
 	return v, nil
 }
@@ -293,9 +316,9 @@ func (t *Trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
 			figures += ", 99%: " + human.Millis(f.Duration.P99)
 		}
 	}
-	name := string("ab"[side])
+	name := t.names[side]
 	if kind != "" {
-		name = "a with itself, " + name
+		name = []string{t.names[0], t.names[0] + " again"}[side]
 	}
 	atMost := "about"
 	if len(t.looks) > 1 {

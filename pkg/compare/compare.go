@@ -17,13 +17,14 @@ type Run struct {
 
 // Options control how runs are compared.
 type Options struct {
-	MinEffect float64  // smaller changes do not matter, as a share of the value before
-	Judge     []Choice // metrics that get a verdict; none means throughput, p50 and p99 of the total
-	Also      []Choice // metrics shown without a verdict
-	Paired    bool     // run i of one side belongs to run i of the other
-	MaxErrors float64  // the largest share of failed requests with which a run is still judged
-	Hosts     bool     // also by host
-	Force     bool     // also compare different benchmarks and sizes
+	MinEffect float64   // smaller changes do not matter, as a share of the value before
+	Judge     []Choice  // metrics that get a verdict; none means throughput, p50 and p99 of the total
+	Also      []Choice  // metrics shown without a verdict
+	Paired    bool      // run i of one side belongs to run i of the other
+	MaxErrors float64   // the largest share of failed requests with which a run is still judged
+	Hosts     bool      // also by host
+	Names     [2]string // what the sides are called in the verdicts; "" = before and after
+	Force     bool      // also compare different benchmarks and sizes
 
 	// Level returns the significance level for the next p-value if left remain
 	// to be judged; nil means Holm's procedure. Sequential comparisons have
@@ -77,6 +78,7 @@ type Verdicts struct {
 	Before     Side                `json:"before"`
 	After      Side                `json:"after"`
 	Paired     bool                `json:"paired"`
+	Named      bool                `json:"-"` // the sides have names that tables can use
 	MinEffect  float64             `json:"min_effect_percent"`
 	Needed     int                 `json:"runs_needed"`          // per side, or pairs, for a verdict on all judged metrics
 	Verdict    Verdict             `json:"verdict"`              // of all judged metrics: the first present of worse, withheld, too few, undecided, better, equivalent
@@ -168,6 +170,7 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 		Version: 1, Kind: "verdicts", Before: side(before), After: side(after), Paired: o.Paired, MinEffect: 100 * o.MinEffect,
 		Withheld: []string{}, Warnings: []string{}, Parameters: []Parameter{}, Missing: []string{}, Subjects: []Subject{},
 	}
+	v.Before.Name, v.After.Name, v.Named = o.Names[0], o.Names[1], o.Names != [2]string{}
 	if err := c.check(v); err != nil {
 		return nil, err
 	}

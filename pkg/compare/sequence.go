@@ -69,7 +69,7 @@ func precede(a, b []span) bool {
 func sequence(before, after []Run) *Sequence {
 	b, ok := spansOf(before)
 	a, also := spansOf(after)
-	if !ok || !also {
+	if !ok || !also || min(len(b), len(a)) < 2 { // of two single runs one is always first
 		return nil
 	}
 	s := &Sequence{First: "before", DistanceS: math.Abs(middle(a, b[0].begin) - middle(b, b[0].begin))}

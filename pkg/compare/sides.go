@@ -29,12 +29,18 @@ func (c *comparison) check(v *Verdicts) error {
 		}
 		v.Warnings = append(v.Warnings, why)
 	}
-	v.Withheld = append(v.Withheld, before.mixed("before", c.Default)...)
-	v.Withheld = append(v.Withheld, after.mixed("after", c.Default)...)
+	names := [2]string{"before", "after"}
+	for i, name := range c.Names {
+		if name != "" {
+			names[i] = "of " + name
+		}
+	}
+	v.Withheld = append(v.Withheld, before.mixed(names[0], c.Default)...)
+	v.Withheld = append(v.Withheld, after.mixed(names[1], c.Default)...)
 	for _, side := range []struct {
 		name string
 		runs []Run
-	}{{"before", c.before}, {"after", c.after}} {
+	}{{names[0], c.before}, {names[1], c.after}} {
 		v.Withheld = append(v.Withheld, c.unfit(side.name, side.runs)...)
 	}
 	return nil
@@ -208,14 +214,19 @@ func Reservations(runs []Run, o Options) (all []string) {
 	m := mixture{}
 	m.add(runs)
 	all = append(m.mixed(side, o.Default), c.unfit(side, runs)...)
+	if n := o.Needed(); len(runs) < n {
+		all = append(all, fmt.Sprintf("too few runs: %d, and a verdict takes at least %d on each side", len(runs), n))
+	}
+	return all
+}
+
+// Needed returns the minimum runs per side, or pairs, for a verdict on all metrics that are judged together.
+func (o *Options) Needed() int {
 	judged := len(o.Judge)
 	if judged == 0 {
 		judged = len(usuallyJudged)
 	}
-	if n := c.needed(judged); len(runs) < n {
-		all = append(all, fmt.Sprintf("too few runs: %d, and a verdict takes at least %d on each side", len(runs), n))
-	}
-	return all
+	return (&comparison{Options: *o}).needed(judged)
 }
 
 // Failed returns the number of failed requests in the measured part of a run.

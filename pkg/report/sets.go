@@ -101,10 +101,10 @@ func VerdictsJSON(w io.Writer, v *compare.Verdicts) error { return writeJSON(w, 
 func VerdictsText(w io.Writer, v *compare.Verdicts, o TextOptions) error {
 	p := &printer{o: o}
 	if v.Noise != nil {
-		p.line("%s", p.bold("A with itself"))
+		p.line("%s", p.bold("The first side with itself"))
 		p.verdicts(v.Noise)
 		p.line("")
-		p.line("%s", p.bold("A and B"))
+		p.line("%s", p.bold("Both sides"))
 	}
 	p.verdicts(v)
 	p.assertions(v.Assertions)
@@ -137,8 +137,9 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 	for _, s := range v.Warnings {
 		p.line("%s %s", p.paint("Warning:", color.FgYellow), s+".")
 	}
-	p.warnings("Before", few(v.Before.Warnings))
-	p.warnings("After", few(v.After.Warnings))
+	before, after := sideNames(v)
+	p.warnings(before, few(v.Before.Warnings))
+	p.warnings(after, few(v.After.Warnings))
 }
 
 // few keeps the remarks of many runs from burying the table.
@@ -174,7 +175,8 @@ const (
 // verdict, the change and its interval.
 func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	t := &table{right: []bool{false, true, true, true, true, true, true, false}}
-	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "before", "after", "change", "interval", "p", "n", "verdict")
+	before, after := ColumnNames(v)
+	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), before, after, "change", "interval", "p", "n", "verdict")
 	for i := range s.Rows {
 		t.add(cells(&s.Rows[i])...)
 	}
@@ -205,6 +207,23 @@ func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	for _, l := range lines {
 		p.line("%s", l)
 	}
+}
+
+// ColumnNames returns the headings of the values of both sides.
+func ColumnNames(v *compare.Verdicts) (before, after string) {
+	const wide = 18
+	if !v.Named || utf8.RuneCountInString(v.Before.Name) > wide || utf8.RuneCountInString(v.After.Name) > wide {
+		return "before", "after"
+	}
+	return v.Before.Name, v.After.Name
+}
+
+// sideNames begin the warnings of the runs of each side.
+func sideNames(v *compare.Verdicts) (before, after string) {
+	if !v.Named {
+		return "Before", "After"
+	}
+	return v.Before.Name, v.After.Name
 }
 
 func (p *printer) paintVerdict(v compare.Verdict, cell string) string {

@@ -115,7 +115,8 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 		if c := p.intervals(label, sub.Rows, v.MinEffect); c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
-		t := &table{Caption: label, Head: []string{"metric", "before", "after", "change", "from", "to", "p", "verdict"}}
+		before, after := report.ColumnNames(v)
+		t := &table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
 			r := &sub.Rows[k]
 			largest := max(r.Before.Median, r.After.Median)
