@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/oplog"
 )
 
@@ -141,12 +142,12 @@ func (t *Table) intervalLine(kind int, now time.Time) {
 	}
 	errors := "-"
 	if all.errors > 0 {
-		errors = grouped(s.errors) + " (" + grouped(all.errors) + ")"
+		errors = human.Grouped(s.errors) + " (" + human.Grouped(all.errors) + ")"
 	}
-	count := grouped(s.count) + " (" + grouped(all.count)
+	count := human.Grouped(s.count) + " (" + human.Grouped(all.count)
 	if kind != kindConfig {
 		// The last number counts finished requests that are not counted yet; warp has none.
-		count += " " + grouped(int64(t.pending[kindNames[kind]])) + " 0"
+		count += " " + human.Grouped(int64(t.pending[kindNames[kind]])) + " 0"
 	}
 	t.print(line(now.Format(clock), kindNames[kind], count+")", size(s.bytes, 1)+" ("+size(all.bytes, 1)+")", s.latency(),
 		rate(t.interval.throughput(kind, now))+" ("+rate(t.total.throughput(kind, now))+")", errors))
@@ -164,7 +165,7 @@ func (t *Table) Finish() error {
 	t.print("\n" + head())
 	for kind := range kindNames {
 		if s := &t.total.of[kind]; s.count > 0 || s.errors > 0 {
-			t.print(line(now.Format(clock), kindNames[kind], grouped(s.count), size(s.bytes, 1), s.latency(), rate(t.total.throughput(kind, now)), grouped(s.errors)))
+			t.print(line(now.Format(clock), kindNames[kind], human.Grouped(s.count), size(s.bytes, 1), s.latency(), rate(t.total.throughput(kind, now)), human.Grouped(s.errors)))
 		}
 	}
 	return t.failed
@@ -200,15 +201,6 @@ func short(d time.Duration) string {
 	unit := strings.TrimLeft(text[point+1:], "0123456789")
 	digits := len(text) - len(unit) - point - 1
 	return text[:point+1+min(digits, 3)] + unit
-}
-
-// grouped writes 20,136.
-func grouped(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // size writes 19.7MiB, and "-" for nothing.

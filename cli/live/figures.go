@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"warp/internal/human"
+	"warp/pkg/report/figures"
 )
 
 // rate writes a number per second with about four digits.
@@ -20,27 +23,10 @@ func rate(f float64) string {
 	}
 }
 
-// latency formats three significant digits; "-" if nothing was measured.
+// latency shows a duration; "-" if nothing was measured.
 func latency(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return "-"
-	case d >= time.Second:
-		return threeDigits(d.Seconds()) + "s"
-	case d >= time.Millisecond:
-		return threeDigits(d.Seconds()*1e3) + "ms"
-	default:
-		return threeDigits(d.Seconds()*1e6) + "µs"
+	if d <= 0 {
+		return figures.None
 	}
-}
-
-func threeDigits(f float64) string {
-	switch {
-	case f >= 100:
-		return fmt.Sprintf("%.0f", f)
-	case f >= 10:
-		return fmt.Sprintf("%.1f", f)
-	default:
-		return fmt.Sprintf("%.2f", f)
-	}
+	return human.Millis(d.Seconds() * 1e3)
 }

@@ -91,8 +91,8 @@ func TestBarLine(t *testing.T) {
 func TestLatency(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		0: "-", 812 * time.Nanosecond: "0.81µs", 999 * time.Microsecond: "999µs", 1234 * time.Microsecond: "1.23ms",
-		25 * time.Millisecond: "25.0ms", 250 * time.Millisecond: "250ms", 1234 * time.Millisecond: "1.23s", 125 * time.Second: "125s",
+		0: "-", 812 * time.Nanosecond: "812ns", 999 * time.Microsecond: "999µs", 1234 * time.Microsecond: "1.23ms",
+		25 * time.Millisecond: "25.0ms", 250 * time.Millisecond: "250ms", 1234 * time.Millisecond: "1.23s", 125 * time.Second: "2m5s",
 	} {
 		if got := latency(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)

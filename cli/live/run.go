@@ -15,6 +15,8 @@ import (
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/monitor"
+	"warp/pkg/report/figures"
+	"warp/pkg/results"
 )
 
 // Actions are the effects of keys on a run.
@@ -123,50 +125,25 @@ func (r *Run) head(width int, elapsed time.Duration) string {
 
 // operations has them in the order of the report.
 func (r *Run) operations(snap *monitor.Snapshot, width int) []string {
-	ops := snap.Ops
-	if len(ops) == 0 {
+	rows := rowsOf(snap.Ops)
+	if len(rows) == 0 {
 		return nil
 	}
-	unit, payload := unitOf(ops)
-	bytes := func(rate func(op *monitor.Op) float64) func(*monitor.Op) string {
-		return func(op *monitor.Op) string {
-			if op.Bytes == 0 {
-				return "-"
-			}
-			return unit.Digits(rate(op))
-		}
-	}
-	table := []columns.Column{
-		column(ops, "", 0, func(op *monitor.Op) string { return op.Op }),
-		column(ops, "errors", 0, func(op *monitor.Op) string { return human.Grouped(op.Errors) }),
-		column(ops, unit.Name(), 0, bytes(func(op *monitor.Op) float64 { return op.Current.Bytes })),
-		column(ops, "obj/s", 1, func(op *monitor.Op) string { return human.PerSecond(op.Current.Objects) }),
-		column(ops, "p50", 2, func(op *monitor.Op) string { return latency(op.P50) }),
-		column(ops, "p99", 0, func(op *monitor.Op) string { return latency(op.P99) }),
-		column(ops, "mean "+unit.Name(), 3, bytes(func(op *monitor.Op) float64 { return op.Average.Bytes })),
-		column(ops, "requests", 4, func(op *monitor.Op) string { return human.Grouped(op.Requests) }),
-	}
-	if !payload {
-		table = slices.DeleteFunc(table, func(c columns.Column) bool { return strings.HasSuffix(c.Title, unit.Name()) })
-	}
-	return columns.Fit(table, width, r.paint)
+	return columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Errors, figures.Bytes, figures.Objects, figures.P50, figures.P99,
+		figures.MeanBytes, figures.Requests), width, r.paint)
 }
 
-// unitOf is the unit of throughput, by its mean so that it does not jump.
-func unitOf(ops []monitor.Op) (unit human.RateUnit, payload bool) {
-	fastest := 0.0
+func rowsOf(ops []monitor.Op) (rows []figures.Row) {
 	for i := range ops {
-		fastest, payload = max(fastest, ops[i].Average.Bytes), payload || ops[i].Bytes > 0
+		op := &ops[i]
+		row := figures.Row{Name: op.Op, Requests: op.Requests, Errors: op.Errors, HasBytes: op.Bytes > 0,
+			BytesPerS: op.Current.Bytes, ObjectsPerS: op.Current.Objects, MeanBytesPerS: op.Average.Bytes}
+		if op.P99 > 0 {
+			row.Latency = &results.Stats{P50: op.P50.Seconds() * 1e3, P99: op.P99.Seconds() * 1e3}
+		}
+		rows = append(rows, row)
 	}
-	return human.SegmentUnit(fastest), payload
-}
-
-func column[T any](rows []T, title string, drop int, cell func(*T) string) columns.Column {
-	c := columns.Column{Title: title, Drop: drop}
-	for i := range rows {
-		c.Cells = append(c.Cells, cell(&rows[i]))
-	}
-	return c
+	return rows
 }
 
 // paint makes errors red.
@@ -214,31 +191,28 @@ func (r *Run) parts(noun string, parts []recent, ops []monitor.Op, width int) []
 		title = fmt.Sprintf("slowest of %d %ss", len(parts), noun)
 		parts = parts[:shownOf]
 	}
-	unit, payload := unitOf(ops)
-	table := []columns.Column{
-		column(parts, title, 0, func(p *recent) string { return bareHost(p.Name) }),
-		column(parts, "errors", 0, func(p *recent) string { return human.Grouped(p.Errors) }),
-		column(parts, unit.Name(), 1, func(p *recent) string { return unit.Digits(p.bytes) }),
-		column(parts, "obj/s", 2, func(p *recent) string { return human.PerSecond(p.objects) }),
-		column(parts, "mean", 0, func(p *recent) string {
-			if p.mean == 0 {
-				return "no answer"
-			}
-			return latency(p.mean)
-		}),
+	var rows []figures.Row
+	for i := range parts {
+		p := &parts[i]
+		row := figures.Row{Name: human.Host(p.Name), Requests: p.Requests, Errors: p.Errors, HasBytes: p.Bytes > 0, BytesPerS: p.bytes, ObjectsPerS: p.objects}
+		if p.mean > 0 {
+			row.Latency = &results.Stats{Mean: p.mean.Seconds() * 1e3}
+		}
+		rows = append(rows, row)
 	}
-	if !payload {
-		table = slices.Delete(table, 2, 3)
+	unit := figures.Unit(rowsOf(ops))
+	mean := figures.Column(figures.Mean, rows, unit)
+	mean.Drop = 0 // it is their order
+	for i, cell := range mean.Cells {
+		if cell == figures.None {
+			mean.Cells[i] = "no answer"
+		}
 	}
-	return columns.Fit(table, width, r.paint)
-}
-
-func bareHost(name string) string {
-	_, host, found := strings.Cut(name, "://")
-	if !found {
-		return name
+	table := figures.Columns(title, rows, unit, figures.Errors, figures.Bytes, figures.Objects)
+	for i := range table[2:] {
+		table[2+i].Drop++ // rates matter less than the names here
 	}
-	return host
+	return columns.Fit(append(table, mean), width, r.paint)
 }
 
 // printLines writes a line per operation, for log files.

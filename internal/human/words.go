@@ -51,6 +51,14 @@ func OneLine(s string) string {
 	}, s)
 }
 
+// Host is an endpoint without its scheme.
+func Host(endpoint string) string {
+	if _, host, ok := strings.Cut(endpoint, "://"); ok {
+		endpoint = host
+	}
+	return Visible(endpoint)
+}
+
 // UpperFirst begins a sentence with s.
 func UpperFirst(s string) string {
 	r, size := utf8.DecodeRuneInString(s)

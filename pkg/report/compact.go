@@ -15,6 +15,7 @@ import (
 	"warp/internal/columns"
 	"warp/internal/exact"
 	"warp/internal/human"
+	"warp/pkg/report/figures"
 	"warp/pkg/results"
 )
 
@@ -163,14 +164,14 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 	}
 	where := human.Plural(len(first.Hosts), "host")
 	if len(first.Hosts) == 1 {
-		where = bareHost(first.Hosts[0].Name)
+		where = human.Host(first.Hosts[0].Name)
 	}
 	clients := ""
 	if g.Clients > 1 {
 		clients = human.Plural(g.Clients, "client")
 	}
 	// The second value of each pair is the order of omission: the highest goes first.
-	p.fit([]part{{name, 0}, {sizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
+	p.fit([]part{{name, 0}, {SizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
 		{human.Grouped(g.Requests) + " " + human.Choose(g.Requests, "request", "requests"), 1}, {errorCount(g.Errors), 0}})
 }
 
@@ -187,14 +188,10 @@ func lineOf(parts []part, width int) string {
 	return columns.Line(all, width)
 }
 
-func bareHost(name string) string {
-	return human.OneLine(strings.TrimPrefix(strings.TrimPrefix(name, "http://"), "https://"))
-}
-
 func errorCount(n uint64) string { return human.Grouped(n) + " " + human.Choose(n, "error", "errors") }
 
-// sizeOf returns the payload size of a request if all operations with payload agree.
-func sizeOf(ops []*results.Operation) string {
+// SizeOf returns the payload sizes of requests in words; "" without payload.
+func SizeOf(ops []*results.Operation) string {
 	size := results.SizeRange{}
 	for _, op := range ops {
 		if !op.HasBytes() {
@@ -214,18 +211,13 @@ func sizeOf(ops []*results.Operation) string {
 	return human.Bytes(float64(size.Min)) + " to " + human.Bytes(float64(size.Max))
 }
 
-func latency(of func(s *results.Stats) float64) func(*results.Operation) string {
-	return func(op *results.Operation) string {
-		if op.Duration == nil {
-			return "-"
-		}
-		return human.Millis(of(op.Duration))
-	}
-}
-
 // table prints a line for each operation, with as many columns as fit.
 func (p *compactPrinter) table(ops []*results.Operation) {
-	for _, line := range columns.Fit(operationColumns(ops), p.width, func(row int, title, cell string) string {
+	rows := make([]figures.Row, len(ops))
+	for i, op := range ops {
+		rows[i] = figures.Of(op)
+	}
+	for _, line := range columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Report()...), p.width, func(row int, title, cell string) string {
 		if title == "errors" && ops[row].Errors > 0 {
 			return p.paint(cell, color.FgRed)
 		}
@@ -235,78 +227,23 @@ func (p *compactPrinter) table(ops []*results.Operation) {
 	}
 }
 
-func operationColumns(ops []*results.Operation) []columns.Column {
-	fastest := 0.0
-	for _, op := range ops {
-		fastest = max(fastest, op.BytesPerS)
-	}
-	unit := human.SegmentUnit(fastest)
-	var all []columns.Column
-	for _, c := range []struct {
-		title string
-		drop  int // the highest is omitted first
-		cell  func(op *results.Operation) string
-	}{
-		{"", 0, func(op *results.Operation) string { return op.Op }},
-		{"errors", 0, func(op *results.Operation) string { return human.Grouped(op.Errors) }},
-		{"share", 4, func(op *results.Operation) string { return fmt.Sprintf("%.0f%%", 100*op.Share) }},
-		{unit.Name(), 0, func(op *results.Operation) string {
-			if !op.HasBytes() || op.WindowS == 0 {
-				return "-"
-			}
-			return unit.Digits(op.BytesPerS)
-		}},
-		{"obj/s", 1, func(op *results.Operation) string {
-			if op.WindowS == 0 {
-				return "-"
-			}
-			return human.PerSecond(op.ObjectsPerS)
-		}},
-		{"mean", 8, latency(func(s *results.Stats) float64 { return s.Mean })},
-		{"p50", 2, latency(func(s *results.Stats) float64 { return s.P50 })},
-		{"p90", 5, latency(func(s *results.Stats) float64 { return s.P90 })},
-		{"p99", 0, latency(func(s *results.Stats) float64 { return s.P99 })},
-		{"p99.9", 3, latency(func(s *results.Stats) float64 { return s.P999 })},
-		{"max", 0, latency(func(s *results.Stats) float64 { return s.Max })},
-		{"ttfb p50", 6, ttfb(func(s *results.Stats) float64 { return s.P50 })},
-		{"ttfb p99", 7, ttfb(func(s *results.Stats) float64 { return s.P99 })},
-		{"requests", 9, func(op *results.Operation) string { return human.Grouped(op.Requests) }},
-	} {
-		if c.title == "share" && len(ops) == 1 || c.title == unit.Name() && fastest == 0 {
-			continue
-		}
-		column := columns.Column{Title: c.title, Drop: c.drop}
-		for _, op := range ops {
-			column.Cells = append(column.Cells, c.cell(op))
-		}
-		if c.drop == 0 || slices.ContainsFunc(column.Cells, func(s string) bool { return s != "-" }) {
-			all = append(all, column)
-		}
-	}
-	return all
-}
-
-func ttfb(of func(s *results.Stats) float64) func(*results.Operation) string {
-	return func(op *results.Operation) string {
-		if op.TTFB == nil {
-			return "-"
-		}
-		return human.Millis(of(op.TTFB))
-	}
-}
-
 // errors counts failures by code, the most frequent first.
 func (p *compactPrinter) errors(op *results.Operation) {
 	if len(op.ErrorsByCode) == 0 {
 		return
 	}
-	codes := slices.SortedFunc(maps.Keys(op.ErrorsByCode), func(a, b string) int {
-		return cmp.Or(cmp.Compare(op.ErrorsByCode[b], op.ErrorsByCode[a]), cmp.Compare(a, b))
-	})
+	codes := MostFrequent(op.ErrorsByCode)
 	for i, code := range codes {
 		codes[i] = code + " " + human.Grouped(op.ErrorsByCode[code])
 	}
 	p.line("%s", p.cut(op.Op+" errors: "+strings.Join(codes, ", ")))
+}
+
+// MostFrequent returns codes of errors, the most frequent first.
+func MostFrequent(codes map[string]uint64) []string {
+	return slices.SortedFunc(maps.Keys(codes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(codes[b], codes[a]), cmp.Compare(a, b))
+	})
 }
 
 // openLoop compares the requests that were due with those that were sent.
@@ -316,18 +253,10 @@ func (p *compactPrinter) openLoop(g *results.GroupReport) {
 		return
 	}
 	p.fitted(fmt.Sprintf("offered %s/s, achieved %s/s", human.PerSecond(g.OfferedPerS), human.PerSecond(g.AchievedPerS)),
-		"response p99 "+lowerBound(s, s.P99), "max "+lowerBound(s, s.Max), "p50 "+lowerBound(s, s.P50), "p99.9 "+lowerBound(s, s.P999))
+		"response p99 "+figures.Millis(s, s.P99), "max "+figures.Millis(s, s.Max), "p50 "+figures.Millis(s, s.P50), "p99.9 "+figures.Millis(s, s.P999))
 	if g.Unsent > 0 {
 		p.fitted(human.Plural(g.Unsent, "request") + " due but never sent")
 	}
-}
-
-// lowerBound marks a figure that is a lower bound because of requests that were never sent.
-func lowerBound(s *results.Stats, ms float64) string {
-	if s.Unsent > 0 && ms >= s.UnsentMin {
-		return "> " + human.Millis(ms)
-	}
-	return human.Millis(ms)
 }
 
 // overTime draws the throughput of the segments. If there are more segments than columns, a column

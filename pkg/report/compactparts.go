@@ -68,7 +68,7 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 		}
 	}
 	w := slices.MaxFunc(all, worse)
-	name := bareHost(w.name)
+	name := human.Host(w.name)
 	if slices.ContainsFunc(all, func(s share) bool { return s.name == w.name && s.run != w.run }) {
 		name += " of run " + human.OneLine(w.run)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
+	"warp/pkg/report/figures"
 	"warp/pkg/results"
 )
 
@@ -275,21 +276,13 @@ func (p *printer) unanswered(op *results.Operation) {
 }
 
 func latencies(s *results.Stats) string {
-	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
-		bound(s.Mean, s.Unsent > 0), reached(s, s.P50), reached(s, s.P90), reached(s, s.P99), reached(s, s.P999),
-		human.Millis(s.Min), reached(s, s.Max), human.Millis(s.StdDev))
-}
-
-// reached marks a figure as a lower bound if requests that were never sent may be above it.
-func reached(s *results.Stats, ms float64) string {
-	return bound(ms, s.Unsent > 0 && ms >= s.UnsentMin)
-}
-
-func bound(ms float64, lower bool) string {
-	if lower {
-		return "> " + human.Millis(ms)
+	mean := human.Millis(s.Mean)
+	if s.Unsent > 0 {
+		mean = "> " + mean
 	}
-	return human.Millis(ms)
+	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
+		mean, figures.Millis(s, s.P50), figures.Millis(s, s.P90), figures.Millis(s, s.P99), figures.Millis(s, s.P999),
+		human.Millis(s.Min), figures.Millis(s, s.Max), human.Millis(s.StdDev))
 }
 
 func (p *printer) firstByte(label string, s *results.Stats) {

@@ -157,7 +157,7 @@ func ratesOf(largest float64, bytes bool) rates {
 // of formats a rate.
 func (r rates) of(v float64) string {
 	if r.scale == 1 {
-		return svg.Grouped(v) + " objects/s"
+		return human.PerSecond(v) + " objects/s"
 	}
 	return human.Rate(v)
 }
@@ -177,8 +177,8 @@ func (p *Page) rateChart(kind, title, desc string, t timeline, lines []svg.Line,
 		title += ", "
 	}
 	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines}
-	c.YScale = svg.FromZero(svg.Highest(lines), svg.Grouped)
-	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Grouped, mean), columns...))
+	c.YScale = svg.FromZero(svg.Highest(lines), svg.Number)
+	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Number, mean), columns...))
 }
 
 // latencyChart draws durations in ms. It returns nil if there are none.
@@ -198,13 +198,7 @@ func (p *Page) latencyChart(title, desc string, t timeline, lines []svg.Line, ba
 	return p.drawTimed("latency", c, t, seriesOf(lines, human.Millis, slices.Max))
 }
 
-func count(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // counted returns a number with separated thousands and its noun.
-func counted(n uint64, one, many string) string { return count(n) + " " + human.Choose(n, one, many) }
+func counted(n uint64, one, many string) string {
+	return human.Grouped(n) + " " + human.Choose(n, one, many)
+}

@@ -7,6 +7,7 @@ import (
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 
 	"warp/internal/human"
+	"warp/pkg/report"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -102,7 +103,7 @@ func (p *Page) errorsOverTime(g *group) *chart {
 			}
 		}
 	}
-	codes := byNumber(totals)
+	codes := report.MostFrequent(totals)
 	if len(codes) == 0 {
 		return nil
 	}
@@ -125,7 +126,7 @@ func (p *Page) errorsOverTime(g *group) *chart {
 			}
 		}
 	}
-	c := &svg.Chart{Title: "Errors per second by code", Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " errors/s" }), Lines: lines, Height: 140}
-	c.YScale = svg.FromZero(svg.Highest(lines), svg.Grouped)
-	return p.drawTimed("errors", c, g.timeline(x), seriesOf(lines, svg.Grouped, slices.Max[[]float64]))
+	c := &svg.Chart{Title: "Errors per second by code", Desc: rangeOf(lines, func(v float64) string { return svg.Number(v) + " errors/s" }), Lines: lines, Height: 140}
+	c.YScale = svg.FromZero(svg.Highest(lines), svg.Number)
+	return p.drawTimed("errors", c, g.timeline(x), seriesOf(lines, svg.Number, slices.Max[[]float64]))
 }

@@ -79,7 +79,7 @@ func (p *Page) slowest(g *group) {
 			size = human.Bytes(float64(r.Bytes))
 		}
 		row := []string{human.Millis(r.DurationMS), r.op, svg.Elapsed(math.Round(10*math.Max(0, r.Start.Sub(begin).Seconds())) / 10),
-			r.Start.In(p.loc).Format("15:04:05.000"), human.Visible(cut(r.Key, 200)), withoutScheme(r.Host), size, status}
+			r.Start.In(p.loc).Format("15:04:05.000"), human.Visible(cut(r.Key, 200)), human.Host(r.Host), size, status}
 		if g.Clients > 1 {
 			row = append(row, human.Visible(r.Client))
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"warp/internal/human"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -48,7 +49,7 @@ func (p *Page) byHost(g *group) {
 
 func (g *group) hostCourse(name string) hostCourse {
 	begin, length := g.length()
-	c := hostCourse{name: withoutScheme(name)}
+	c := hostCourse{name: human.Host(name)}
 	sums := make([]float64, hostPoints)
 	seen, most := 0, uint64(0)
 	bytes := g.moves()
@@ -205,8 +206,8 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 			color, state = 1, "warn"
 		}
 		lines := []svg.Line{{Label: h.name, Color: color, Y: y}}
-		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " " + r.unit }), X: h.x, XScale: svg.Seconds(length),
-			YScale: svg.FromZero(largest/r.scale, svg.Grouped), Lines: lines, Height: 90}
+		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Number(v) + " " + r.unit }), X: h.x, XScale: svg.Seconds(length),
+			YScale: svg.FromZero(largest/r.scale, svg.Number), Lines: lines, Height: 90}
 		c.XScale.KeepEnds()
 		c.YScale.KeepEnds()
 		shown := p.draw("host", c)

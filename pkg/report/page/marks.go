@@ -48,7 +48,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 				if g.moves() {
 					return human.Rate(f.BytesPerS)
 				}
-				return svg.Grouped(f.ObjectsPerS) + " objects/s"
+				return human.PerSecond(f.ObjectsPerS) + " objects/s"
 			},
 			func(f *results.MarkPhase) string {
 				if f.P99 == nil {
@@ -56,7 +56,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 				}
 				return human.Millis(*f.P99)
 			},
-			func(f *results.MarkPhase) string { return count(f.Errors) },
+			func(f *results.MarkPhase) string { return human.Grouped(f.Errors) },
 		} {
 			for _, f := range phases {
 				if f == nil {

@@ -84,7 +84,7 @@ func (p *Page) throughput(g *group) {
 		desc := per + " " + rangeOf(bytes, human.Rate)
 		var more []series
 		if !several {
-			for _, c := range seriesOf(objects, svg.Grouped, mean) {
+			for _, c := range seriesOf(objects, svg.Number, mean) {
 				c.label += " objects/s"
 				more = append(more, c)
 			}
@@ -92,7 +92,7 @@ func (p *Page) throughput(g *group) {
 		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, t, bytes, true, more...)})
 	}
 	if several {
-		desc := per + " " + rangeOf(objects, func(v float64) string { return svg.Grouped(v) + " objects/s" })
+		desc := per + " " + rangeOf(objects, func(v float64) string { return human.PerSecond(v) + " objects/s" })
 		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("objects", "", desc, t, objects, false)})
 	}
 	p.section(s)

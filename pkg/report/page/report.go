@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report"
 	"warp/pkg/results"
 )
 
@@ -106,27 +107,6 @@ func (g *group) length() (begin time.Time, length float64) {
 // moves reports whether any operation moves payload.
 func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*results.Operation).HasBytes) }
 
-// sizes returns the payload sizes of requests in words, or "" without payload.
-func (g *group) sizes() string {
-	least, most := uint64(0), uint64(0)
-	for _, op := range g.ops {
-		if !op.HasBytes() {
-			continue
-		}
-		if most == 0 {
-			least = op.ObjectBytes.Min
-		}
-		least, most = min(least, op.ObjectBytes.Min), max(most, op.ObjectBytes.Max)
-	}
-	switch {
-	case most == 0:
-		return ""
-	case least == most:
-		return human.Bytes(float64(most))
-	}
-	return human.Bytes(float64(least)) + " to " + human.Bytes(float64(most))
-}
-
 // hosts returns the names of all hosts of a group.
 func (g *group) hosts() (names []string) {
 	for _, op := range g.ops {
@@ -145,19 +125,15 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-func withoutScheme(host string) string {
-	return human.Visible(strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://"))
-}
-
 // against says which store was used.
 func (g *group) against() string {
 	switch hosts := g.hosts(); len(hosts) {
 	case 0:
 		return ""
 	case 1:
-		return withoutScheme(hosts[0])
+		return human.Host(hosts[0])
 	case 2:
-		return withoutScheme(hosts[0]) + " and " + withoutScheme(hosts[1])
+		return human.Host(hosts[0]) + " and " + human.Host(hosts[1])
 	default:
 		return fmt.Sprintf("%d hosts", len(hosts))
 	}
@@ -179,7 +155,7 @@ func headingOf(r *results.Report, groups []group) string {
 	}
 	g := &groups[0]
 	heading := benchmarkName(r, groups)
-	if size := g.sizes(); size != "" && len(groups) == 1 {
+	if size := report.SizeOf(g.ops); size != "" && len(groups) == 1 {
 		heading += ", " + size
 	}
 	if where := g.against(); where != "" {

@@ -11,6 +11,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/figures"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -272,17 +273,15 @@ func (p *Page) compareOperations(sides []side) {
 }
 
 func sameTable(same operationOf, sides []side) *table {
-	t := &table{Caption: same.label, Head: []string{"run", "requests", "errors", "share", "bytes/s", "objects/s"}}
-	for _, c := range percentileColumns() {
-		t.Head = append(t.Head, c.head)
-	}
+	var rows []figures.Row
 	for i, op := range same.of {
 		if op != nil {
-			t.Rows = append(t.Rows, append(rowOf(sides[i].name, op.Inside+op.Errors, op.Errors, fmt.Sprintf("%.1f %%", 100*op.Share),
-				op.BytesPerS, op.ObjectsPerS, op.HasBytes(), op.WindowS > 0), latencyCells(op)...))
+			r := rowOf(op)
+			r.Name = sides[i].name
+			rows = append(rows, r)
 		}
 	}
-	return t
+	return tableOf(same.label, figures.Columns("run", rows, figures.Unit(rows), partFigures()...))
 }
 
 // overlay puts the segments of runs on one axis, which starts at the begin of each run.
@@ -336,7 +335,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	}
 	show := human.Rate
 	if !bytes {
-		show = func(v float64) string { return svg.Grouped(v) + " objects/s" }
+		show = func(v float64) string { return human.PerSecond(v) + " objects/s" }
 	}
 	return p.rateChart("throughput", same.label, rangeOf(lines, show), timeline{length: length, x: x}, lines, bytes)
 }

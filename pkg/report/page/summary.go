@@ -2,13 +2,13 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/compare"
-	"warp/pkg/report/svg"
+	"warp/pkg/report"
+	"warp/pkg/report/figures"
 	"warp/pkg/results"
 )
 
@@ -70,7 +70,7 @@ func throughputCard(g *group) card {
 		c.Figure, c.Note = "unknown", "there is no time to measure in"
 		return c
 	}
-	objects := svg.Grouped(g.ObjectsPerS) + " objects/s"
+	objects := human.PerSecond(g.ObjectsPerS) + " objects/s"
 	if !g.moves() {
 		c.Figure = objects
 		return c
@@ -97,17 +97,15 @@ func latencyCard(g *group) card {
 		return c
 	}
 	c.Figure = human.Millis(s.P50)
-	c.Note = fmt.Sprintf("median; p99 %s, max %s", atLeast(s, s.P99), atLeast(s, s.Max))
-	c.sentence = fmt.Sprintf("Half of the requests took at most %s, 99 of 100 at most %s.", human.Millis(s.P50), atLeast(s, s.P99))
-	return c
-}
-
-// atLeast marks a figure that is a lower bound because of requests that were never sent.
-func atLeast(s *results.Stats, ms float64) string {
-	if s.Unsent > 0 && ms >= s.UnsentMin {
-		return "over " + human.Millis(ms)
+	c.Note = fmt.Sprintf("median; p99 %s, max %s", figures.Millis(s, s.P99), figures.Millis(s, s.Max))
+	c.sentence = fmt.Sprintf("Half of the requests took at most %s, 99 of 100 at most %s.", human.Millis(s.P50), human.Millis(s.P99))
+	switch {
+	case figures.IsBound(s, s.P50):
+		c.sentence = fmt.Sprintf("Half of the requests took more than %s.", human.Millis(s.P50))
+	case figures.IsBound(s, s.P99):
+		c.sentence = fmt.Sprintf("Half of the requests took at most %s, 1 of 100 more than %s.", human.Millis(s.P50), human.Millis(s.P99))
 	}
-	return human.Millis(ms)
+	return c
 }
 
 // fewErrors is the max share of failed requests for comparing runs.
@@ -126,11 +124,11 @@ func errorCard(groups []group, requests, failed uint64) card {
 		}
 	}
 	share := percentOf(failed, requests)
-	c := card{Label: "Errors", Figure: count(failed), State: "bad", Note: share + " of the requests"}
+	c := card{Label: "Errors", Figure: human.Grouped(failed), State: "bad", Note: share + " of the requests"}
 	if float64(failed) < fewErrors*float64(requests) {
 		c.State = "warn"
 	}
-	if sorted := byNumber(codes); len(sorted) > 0 {
+	if sorted := report.MostFrequent(codes); len(sorted) > 0 {
 		c.Note += ", most of them " + human.Visible(sorted[0])
 		if len(sorted) == 1 {
 			c.Note = share + " of the requests, all of them " + human.Visible(sorted[0])
@@ -150,24 +148,6 @@ func percentOf(part, all uint64) string {
 		return fmt.Sprintf("%.2f %%", share)
 	}
 	return fmt.Sprintf("%.0f %%", share)
-}
-
-// byNumber returns the codes, the most frequent first.
-func byNumber(codes map[string]uint64) []string {
-	names := make([]string, 0, len(codes))
-	for name := range codes {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if codes[a] != codes[b] {
-			if codes[a] > codes[b] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
-	return names
 }
 
 // steadyCard is about the least steady operation.
@@ -224,11 +204,11 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 		c.Figure, c.State, c.Note = "the client", "bad", busy
 		c.sentence = "The client was the limit, so the figures are not the store's."
 	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS >= .99*g.OfferedPerS:
-		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
-		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", svg.Grouped(g.OfferedPerS))
+		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", human.PerSecond(g.OfferedPerS))
 	case len(groups) == 1 && g.OfferedPerS > 0:
-		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
-		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
+		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
 	case r.ClientLoad == nil:
 		c.Figure, c.Note = "unknown", "the log does not say how busy the client was"
 	default:

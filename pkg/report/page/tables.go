@@ -1,143 +1,84 @@
 package page
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"warp/internal/columns"
+	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/monitor"
-	"warp/pkg/report/svg"
+	"warp/pkg/report"
+	"warp/pkg/report/figures"
 	"warp/pkg/results"
 )
 
 // dash is a cell without a value.
 const dash = "–"
 
-func millisCell(s *results.Stats, of func(*results.Stats) float64) string {
-	if s == nil {
-		return dash
-	}
-	return atLeast(s, of(s))
-}
-
-// A column is a column of a table about operations, hosts or clients.
-type column struct {
-	head string
-	of   func(*results.Stats) float64
-}
-
-func percentileColumns() []column {
-	return []column{
-		{"mean", func(s *results.Stats) float64 { return s.Mean }},
-		{"p50", func(s *results.Stats) float64 { return s.P50 }},
-		{"p90", func(s *results.Stats) float64 { return s.P90 }},
-		{"p99", func(s *results.Stats) float64 { return s.P99 }},
-		{"p99.9", func(s *results.Stats) float64 { return s.P999 }},
-		{"max", func(s *results.Stats) float64 { return s.Max }},
-	}
-}
-
-// operations returns the table of a group.
-func (p *Page) operations(g *group) *table {
-	t := &table{Caption: "Operations in the measured window", Head: []string{"operation", "requests", "errors", "share", "bytes/s", "objects/s"}}
-	for _, c := range percentileColumns() {
-		t.Head = append(t.Head, c.head)
-	}
-	ttfb, open := false, false
-	for _, op := range g.ops {
-		ttfb, open = ttfb || op.TTFB != nil, open || op.Response != nil
-	}
-	if ttfb {
-		t.Head = append(t.Head, "TTFB p50", "TTFB p99")
-	}
-	if open {
-		t.Head = append(t.Head, "response p50", "response p99", "response max")
-	}
-	for _, op := range g.ops {
-		row := append(rowOf(human.Visible(op.Op), op.Inside+op.Errors, op.Errors, fmt.Sprintf("%.1f %%", 100*op.Share), op.BytesPerS, op.ObjectsPerS, op.HasBytes(), op.WindowS > 0), latencyCells(op)...)
-		if ttfb {
-			row = append(row, millisCell(op.TTFB, (percentileColumns()[1].of)), millisCell(op.TTFB, percentileColumns()[3].of))
+// tableOf returns a table of columns, the first of which has the headings of the rows.
+func tableOf(caption string, all []columns.Column) *table {
+	t := &table{Caption: caption, Rows: make([][]string, len(all[0].Cells))}
+	for _, c := range all {
+		t.Head = append(t.Head, c.Title)
+		for i, cell := range c.Cells {
+			if cell == figures.None {
+				cell = dash
+			}
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
-		if open {
-			row = append(row, millisCell(op.Response, percentileColumns()[1].of), millisCell(op.Response, percentileColumns()[3].of), millisCell(op.Response, percentileColumns()[5].of))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	if len(g.ops) > 1 {
-		total := uint64(0)
-		for _, op := range g.ops {
-			total += op.Inside + op.Errors
-		}
-		row := rowOf("all", total, g.Errors, "", g.BytesPerS, g.ObjectsPerS, g.moves(), g.WindowS > 0)
-		for _, c := range percentileColumns() {
-			row = append(row, millisCell(g.Duration, c.of))
-		}
-		for len(row) < len(t.Head) {
-			row = append(row, "")
-		}
-		if open {
-			n := len(row)
-			row[n-3], row[n-2], row[n-1] = millisCell(g.Response, percentileColumns()[1].of), millisCell(g.Response, percentileColumns()[3].of), millisCell(g.Response, percentileColumns()[5].of)
-		}
-		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-func rowOf(name string, requests, errors uint64, share string, bytes, objects float64, hasBytes, timed bool) []string {
-	row := []string{name, count(requests), count(errors), share, dash, dash}
-	if timed && hasBytes {
-		row[4] = human.Rate(bytes)
-	}
-	if timed {
-		row[5] = svg.Grouped(objects)
-	}
-	return row
+// operationFigures are the figures of operations; partFigures those of hosts and clients.
+func operationFigures() []figures.Figure {
+	return append(partFigures(), figures.TTFBP50, figures.TTFBP99, figures.ResponseP50, figures.ResponseP99, figures.ResponseMax)
 }
 
-// latencyCells returns the percentiles of an operation, with a mark if they are averages.
-func latencyCells(op *results.Operation) (cells []string) {
-	a := op.AveragedDuration
-	if a == nil {
-		for _, c := range percentileColumns() {
-			cells = append(cells, millisCell(op.Duration, c.of))
-		}
-		return cells
+func partFigures() []figures.Figure {
+	return append([]figures.Figure{figures.Requests, figures.Errors, figures.Share, figures.Bytes, figures.Objects}, latencyFigures()...)
+}
+
+func latencyFigures() []figures.Figure {
+	return []figures.Figure{figures.Mean, figures.P50, figures.P90, figures.P99, figures.P999, figures.Max}
+}
+
+// rowOf returns the figures of an operation. Its requests are those of the window.
+func rowOf(op *results.Operation) figures.Row {
+	r := figures.Of(op)
+	r.Requests = op.Inside + op.Errors
+	return r
+}
+
+// operations returns the table of a group.
+func (p *Page) operations(g *group) *table {
+	all := figures.Row{Name: "all", Errors: g.Errors, Share: 1, BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, HasBytes: g.moves(), Untimed: g.WindowS <= 0,
+		Latency: g.Duration, Response: g.Response}
+	var rows []figures.Row
+	for _, op := range g.ops {
+		rows = append(rows, rowOf(op))
+		all.Requests += op.Inside + op.Errors
 	}
-	known := func(mark string, ms *float64) string {
-		if ms == nil {
-			return dash
-		}
-		return mark + human.Millis(*ms)
+	if len(rows) > 1 {
+		rows = append(rows, all)
 	}
-	return []string{human.Millis(a.Mean), known("≈", a.P50), known("≈", a.P90), known("≈", a.P99), dash, known("", a.Max)}
+	return tableOf("Operations in the measured window", figures.Columns("operation", rows, figures.Unit(rows), operationFigures()...))
 }
 
 // partTable returns a table of the hosts or clients of an operation.
 func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *table {
-	t := &table{Caption: human.Visible(op.Op) + " by " + kind, Head: []string{kind, "requests", "errors", "share", "bytes/s", "objects/s"}, Closed: closed}
-	for _, c := range percentileColumns() {
-		t.Head = append(t.Head, c.head)
-	}
-	all := op.Inside + op.Errors
+	var rows []figures.Row
 	for i := range parts {
 		h := &parts[i]
-		name := human.Visible(h.Name)
-		if kind == "host" {
-			name = withoutScheme(h.Name)
-		}
-		if name == "" {
-			name = "(unknown)"
-		}
-		row := rowOf(name, h.Requests, h.Errors, percentOf(h.Requests, all), h.BytesPerS, h.ObjectsPerS, op.HasBytes(), true)
-		for _, c := range percentileColumns() {
-			row = append(row, millisCell(h.Duration, c.of))
-		}
-		t.Rows = append(t.Rows, row)
+		rows = append(rows, figures.Row{Name: cmp.Or(human.Host(h.Name), "(unknown)"), Requests: h.Requests, Errors: h.Errors,
+			Share: exact.Ratio(float64(h.Requests), float64(op.Inside+op.Errors)), BytesPerS: h.BytesPerS, ObjectsPerS: h.ObjectsPerS, HasBytes: op.HasBytes(), Latency: h.Duration})
 	}
-	slices.SortFunc(t.Rows, func(a, b []string) int { return natural(a[0], b[0]) })
+	slices.SortFunc(rows, func(a, b figures.Row) int { return natural(a.Name, b.Name) })
+	t := tableOf(human.Visible(op.Op)+" by "+kind, figures.Columns(kind, rows, figures.Unit(rows), partFigures()...))
+	t.Closed = closed
 	return t
 }
 
@@ -157,19 +98,17 @@ func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 	if len(parts) < 2 || elapsed <= 0 {
 		return
 	}
-	t := &table{Caption: "All operations by " + kind + " so far", Head: []string{kind, "requests", "errors", "bytes/s", "objects/s", "mean latency"}}
+	var rows []figures.Row
 	for i := range parts {
 		h := &parts[i]
-		mean := dash
+		r := figures.Row{Name: human.Host(h.Name), Requests: h.Requests, Errors: h.Errors, HasBytes: h.Bytes > 0,
+			BytesPerS: float64(h.Bytes) / elapsed.Seconds(), ObjectsPerS: float64(h.Objects) / elapsed.Seconds()}
 		if n := h.Requests - h.Errors; n > 0 {
-			mean = human.Millis(float64(h.Busy) / float64(n) / 1e6)
+			r.Latency = &results.Stats{Mean: float64(h.Busy) / float64(n) / 1e6}
 		}
-		bytes := dash
-		if h.Bytes > 0 {
-			bytes = human.Rate(float64(h.Bytes) / elapsed.Seconds())
-		}
-		t.Rows = append(t.Rows, []string{withoutScheme(h.Name), count(h.Requests), count(h.Errors), bytes, svg.Grouped(float64(h.Objects) / elapsed.Seconds()), mean})
+		rows = append(rows, r)
 	}
+	t := tableOf("All operations by "+kind+" so far", figures.Columns(kind, rows, figures.Unit(rows), figures.Requests, figures.Errors, figures.Bytes, figures.Objects, figures.Mean))
 	p.section(section{ID: kind + "s-so-far", Title: "By " + kind + " so far", Blocks: []block{{Table: t}}})
 }
 
@@ -180,26 +119,23 @@ func (p *Page) bySize(g *group) {
 		if len(op.SizeClasses) == 0 || !op.HasBytes() {
 			continue
 		}
-		t := &table{Caption: human.Visible(op.Op) + " by size", Head: []string{"size", "requests", "median speed"}}
-		for _, c := range percentileColumns() {
-			t.Head = append(t.Head, c.head)
-		}
+		var rows []figures.Row
+		speed := columns.Column{Title: "median speed"}
 		for i := range op.SizeClasses {
 			c := &op.SizeClasses[i]
 			name := c.From + " to " + c.To
 			if c.To == "" {
 				name = c.From + " and more"
 			}
-			speed := dash
+			rows = append(rows, figures.Row{Name: name, Requests: c.Requests, Latency: c.Duration})
+			cell := figures.None
 			if c.Speed != nil {
-				speed = human.Rate(c.Speed.P50)
+				cell = human.Rate(c.Speed.P50)
 			}
-			row := []string{name, count(c.Requests), speed}
-			for _, k := range percentileColumns() {
-				row = append(row, millisCell(c.Duration, k.of))
-			}
-			t.Rows = append(t.Rows, row)
+			speed.Cells = append(speed.Cells, cell)
 		}
+		list := append([]figures.Figure{figures.Requests}, latencyFigures()...)
+		t := tableOf(human.Visible(op.Op)+" by size", slices.Insert(figures.Columns("size", rows, figures.Unit(rows), list...), 2, speed))
 		s.Blocks = append(s.Blocks, block{Table: t})
 	}
 	p.section(s)
@@ -213,8 +149,8 @@ func (p *Page) errors(g *group) {
 	}
 	t := &table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
-		for _, code := range byNumber(op.ErrorsByCode) {
-			row := []string{human.Visible(op.Op), human.Visible(code), count(op.ErrorsByCode[code]), dash, dash, dash}
+		for _, code := range report.MostFrequent(op.ErrorsByCode) {
+			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), dash, dash, dash}
 			for _, e := range op.FirstErrors {
 				if e.Code != code {
 					continue
@@ -222,7 +158,7 @@ func (p *Page) errors(g *group) {
 				if !e.Time.IsZero() {
 					row[3] = e.Time.In(p.loc).Format("15:04:05.000 MST")
 				}
-				row[4], row[5] = withoutScheme(e.Endpoint), human.Visible(cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
+				row[4], row[5] = human.Host(e.Endpoint), human.Visible(cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -250,10 +186,10 @@ func (p *Page) outside(g *group) {
 		if op.WindowBasis == results.Whole {
 			continue
 		}
-		row := []string{human.Visible(op.Op), count(op.WarmUp.Requests), count(op.WarmUp.Errors), count(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
-			count(op.Late.Requests), count(op.Late.Errors), "0"}
+		row := []string{human.Visible(op.Op), human.Grouped(op.WarmUp.Requests), human.Grouped(op.WarmUp.Errors), human.Grouped(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
+			human.Grouped(op.Late.Requests), human.Grouped(op.Late.Errors), "0"}
 		if op.Unanswered != nil {
-			row[7] = count(op.Unanswered.Requests)
+			row[7] = human.Grouped(op.Unanswered.Requests)
 		}
 		any = any || op.WarmUp.Requests+op.Late.Requests > 0 || op.Unanswered != nil
 		t.Rows = append(t.Rows, row)

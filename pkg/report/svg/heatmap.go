@@ -48,7 +48,7 @@ func (h *HeatMap) SVG() (drawn, desc string) {
 		encoder.CompressionLevel = png.BestSpeed
 	}
 	_ = encoder.Encode(&b, picture) // writing to memory cannot fail, and PNG supports the size
-	desc = fmt.Sprintf("The darker, the more requests started in that time and took so long: up to %s.", human.Choose(highest, "1 request", Grouped(float64(highest))+" requests"))
+	desc = fmt.Sprintf("The darker, the more requests started in that time and took so long: up to %s.", human.Choose(highest, "1 request", Number(float64(highest))+" requests"))
 	xs := Seconds(h.Length)
 	from, to := xs.at(math.Max(0, h.From)), xs.at(h.To)
 	var s strings.Builder

@@ -97,7 +97,7 @@ func tickMillis(ms float64) string {
 			if u.ms == 0 {
 				return short(ms*1e6) + u.name
 			}
-			return Grouped(ms/u.ms) + u.name
+			return Number(ms/u.ms) + u.name
 		}
 	}
 	return ""
@@ -136,8 +136,8 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// Grouped shows a number with separated thousands.
-func Grouped(v float64) string {
+// Number shows a number with separated thousands.
+func Number(v float64) string {
 	s := short(v)
 	end := len(s)
 	for i := range s {

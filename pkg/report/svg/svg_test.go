@@ -40,9 +40,9 @@ func TestScales(t *testing.T) {
 		s    Scale
 		want string
 	}{
-		{FromZero(600, Grouped), "0 200 400 600"},
-		{FromZero(0, Grouped), "0 0.25 0.5 0.75 1"},
-		{FromZero(12345, Grouped), "0 5,000 10,000 15,000"},
+		{FromZero(600, Number), "0 200 400 600"},
+		{FromZero(0, Number), "0 0.25 0.5 0.75 1"},
+		{FromZero(12345, Number), "0 5,000 10,000 15,000"},
 		{LogMillis(.8, 2300), "1 ms 10 ms 100 ms 1 s"},
 		{LogMillis(20, 90), "20 ms 50 ms 100 ms"},
 		{Seconds(60), "0 s 10 s 20 s 30 s 40 s 50 s 1:00"},
@@ -78,7 +78,7 @@ func TestGaps(t *testing.T) {
 // Foreign names cannot break out of the text that contains them.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
-	c := &Chart{ID: "c", Title: "</title><script>\x1b\u202e", XScale: Seconds(1), YScale: FromZero(1, Grouped)}
+	c := &Chart{ID: "c", Title: "</title><script>\x1b\u202e", XScale: Seconds(1), YScale: FromZero(1, Number)}
 	if drawn := c.SVG(); !strings.Contains(drawn, "&lt;/title&gt;&lt;script&gt;\uFFFD\uFFFD") || strings.Contains(drawn, "<script") {
 		t.Error(drawn)
 	}
