@@ -364,9 +364,10 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 	v.failures(op.Segments, all)
 	op.Retries, op.HTTPPhases = v.totals.retries(), v.totals.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
-	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
+	judged := segments(stats.JoinPieces(pieces, all.Series.Dur), true)
+	op.Throughput = results.ExtremesOf(judged, op.HasBytes())
 	if op.WindowS > 0 && g.Kind != preparation {
-		op.Stability = results.StabilityOf(&op)
+		op.Stability = results.StabilityOf(&op, judged)
 	}
 	op.Hosts = v.hostParts(&op)
 	op.ByClient = v.clientParts(&op)
@@ -474,8 +475,9 @@ func (v *view) hostParts(op *results.Operation) []results.Part {
 			p.HTTPPhases = one.phases(h.Phases)
 		}
 		if len(hosts.Vals) > 1 {
-			p.Segments = segments(h.Series.Between(v.start, v.end), v.counts.Crowd == nil)
-			p.Throughput = results.ExtremesOf(p.Segments, op.SegmentS, op.HasBytes())
+			pieces, timed := h.Series.Between(v.start, v.end), v.counts.Crowd == nil
+			p.Segments = segments(pieces, timed)
+			p.Throughput = results.ExtremesOf(segments(stats.JoinPieces(pieces, h.Series.Dur), timed), op.HasBytes())
 		}
 		parts = append(parts, p)
 	}

@@ -187,12 +187,12 @@ func (v *verdict) strictly() results.Assertion {
 
 // judgeSegments judges an assertion with every.
 func (v *verdict) judgeSegments() results.Assertion {
-	segments := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s results.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
+	segments := results.JoinSlices(v.course.Slices[v.Every], v.Every)
 	if v.Metric.Family == Throughput && !v.bytes {
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
-	if len(segments) == 0 {
-		return v.result(results.Failed, fmt.Sprintf("there is no data: the window is shorter than %s", v.Every))
+	if len(segments) == 0 || len(segments) == 1 && 2*segments[0].Seconds < v.Every.Seconds() {
+		return v.result(results.Failed, fmt.Sprintf("there is no data: the window is shorter than half of %s", v.Every))
 	}
 	v.total, v.known = len(segments), true
 	unknown, worst := 0, -1

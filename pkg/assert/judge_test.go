@@ -3,6 +3,7 @@ package assert
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,11 @@ func everyNthFails(rows []oplog.Record, n int) []oplog.Record {
 // reportOf returns the report of a run that begins with its first row.
 func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...string) (*results.Report, []*Assertion) {
 	t.Helper()
+	return reportWithin(t, rows, time.Duration(seconds)*time.Second, assertions...)
+}
+
+func reportWithin(t *testing.T, rows []oplog.Record, window time.Duration, assertions ...string) (*results.Report, []*Assertion) {
+	t.Helper()
 	var all []*Assertion
 	for _, text := range assertions {
 		a, err := Parse(text, known())
@@ -56,7 +62,7 @@ func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...stri
 		all = append(all, a)
 	}
 	s := aggregate.NewSummary(aggregate.Options{Slices: Slices(all)})
-	w := oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: testlog.Epoch + int64(seconds)*1e9}
+	w := oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: testlog.Epoch + int64(window)}
 	if err := s.SetWindow(w); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +128,8 @@ func TestJudge(t *testing.T) {
 		{slow, 60, "every 5s p90<80ms", false, "every 5s p90<80ms failed"},
 		{long, 60, "every 2s p99<80ms", false, "every 2s p99<80ms is inconclusive: 0 of 30 pieces hold (0%); 30 of the 30 pieces have too few requests for p99, which needs 299 in each"},
 		{long, 60, "every 2s errors<1%", true, "every 2s errors<1% holds: 30 of 30 pieces hold (100%)"},
-		{long, 60, "every 2m errors<1%", false, "every 2m errors<1% failed: there is no data: the window is shorter than 2m0s"},
+		{long, 60, "every 3m errors<1%", false, "every 3m errors<1% failed: there is no data: the window is shorter than half of 3m0s"},
+		{long, 60, "every 2m errors<1%", false, "every 2m errors<1% holds: 1 of 1 pieces hold (100%)"},
 		{mixed, 30, "STAT.p50<5ms", false, "STAT.p50<5ms is inconclusive"},
 		{mixed, 30, "STAT.throughput>1MB/s", false, "STAT.throughput>1MB/s failed: there is no data: no payload was moved; use objs"},
 	} {
@@ -130,6 +137,32 @@ func TestJudge(t *testing.T) {
 		got := Judge(all, r, c.strict)
 		if len(got) != 1 || !strings.HasPrefix(got[0].Sentence, c.want) {
 			t.Errorf("%s (strict %v):\n%+v\nwant %s", c.assertion, c.strict, got, c.want)
+		}
+	}
+}
+
+// TestEndOfTheWindow has a store that dies before the end of a window that ends
+// between two pieces. A rest of half a piece is a piece of its own, a shorter one
+// belongs to the last full piece.
+func TestEndOfTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		alive, window float64 // s
+		assertion     string
+		want          string
+	}{
+		{14, 14.98, "every 1s GET.throughput>90MiB/s", " failed: 14 of 15 pieces hold"},
+		{14.9, 14.98, "every 1s GET.throughput>90MiB/s", " holds: 15 of 15 pieces hold"},
+		{13, 14.3, "every 1s GET.throughput>90MiB/s", " failed: 13 of 14 pieces hold"},
+		{15, 19.9, "every 5s GET.throughput>50MiB/s", " failed: 3 of 4 pieces hold"},
+		{15, 17.4, "every 5s GET.throughput>80MiB/s", " failed: 2 of 3 pieces hold"},
+		{2.6, 2.6, "every 5s GET.throughput>50MiB/s", " holds: 1 of 1 pieces hold"},
+		{2.4, 2.4, "every 5s GET.throughput>50MiB/s", " failed: there is no data: the window is shorter than half of 5s"},
+	} {
+		rows := slices.DeleteFunc(steadyRows(20, even), func(r oplog.Record) bool { return float64(r.Start-testlog.Epoch) >= c.alive*1e9 })
+		r, all := reportWithin(t, rows, time.Duration(c.window*1e9), c.assertion)
+		if got := Judge(all, r, false)[0].Sentence; !strings.HasPrefix(got, c.assertion+c.want) {
+			t.Errorf("alive for %g s of %g s: %s, want%s", c.alive, c.window, got, c.want)
 		}
 	}
 }

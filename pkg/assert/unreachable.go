@@ -130,10 +130,11 @@ func (f *future) tooManyFail(all []results.Slice) bool {
 	for i := range all {
 		s := &all[i]
 		over := now.Sub(s.Start) - f.Every
-		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > grace+f.whole.Latency.Max() && v.judgeSegment(s) == results.Failed {
+		// The last full piece may still get a short rest of the window.
+		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > max(grace+f.whole.Latency.Max(), f.Every/2) && v.judgeSegment(s) == results.Failed {
 			failed++
 		}
 	}
-	total := math.Floor((f.whole.Seconds + f.left.Seconds()) / f.Every.Seconds())
+	total := math.Ceil((f.whole.Seconds + f.left.Seconds()) / f.Every.Seconds())
 	return failed > 0 && (total-float64(failed))/total < f.Share-1e-9
 }

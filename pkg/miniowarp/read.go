@@ -447,7 +447,7 @@ func (a *opResults) operation(name string) results.Operation {
 		op.WindowStart = op.Segments[0].Start
 	}
 	op.WindowEnd = op.WindowStart.Add(time.Duration(op.WindowS * 1e9))
-	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
+	op.Throughput = results.ExtremesOf(op.Segments, op.HasBytes())
 	op.Hosts, op.ByClient = partsOf(&op, a.ByHost, a.Hosts), partsOf(&op, a.ByClient, a.Clients)
 	return op
 }

@@ -36,8 +36,8 @@ func ExampleText() {
 	// Throughput:
 	// * Average: 10.00 MiB/s, 10.00 obj/s (1.800s, starting 03:04:05 UTC)
 	//
-	// Throughput, split into 1 x 1s:
-	//  * Fastest: 10.0MiB/s, 10.00 obj/s (1s, starting 03:04:05 UTC)
+	// Throughput, split into 2 x 1s:
+	//  * Fastest: 10.0MiB/s, 10.00 obj/s (800ms, starting 03:04:06 UTC)
 	//  * 50% Median: 10.0MiB/s, 10.00 obj/s (1s, starting 03:04:05 UTC)
 	//  * Slowest: 10.0MiB/s, 10.00 obj/s (1s, starting 03:04:05 UTC)
 	//

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -358,9 +359,8 @@ func (p *printer) byPart(kind string, parts []results.Part, op *results.Operatio
 		}
 		p.line(" * %s: Avg: %s%s", partName(h), unit.Average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
 		if t := h.Throughput; p.o.Verbose && t != nil {
-			length := segmentLength(op)
 			for _, s := range segmentsOf(t) {
-				p.line("        - %s: %s (%s)", s.name, unit.Average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
+				p.line("        - %s: %s (%s)", s.name, unit.Average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS))
 			}
 		}
 	}
@@ -377,10 +377,19 @@ func segmentsOf(t *results.Extremes) []namedSegment {
 
 // segmentLength returns the length of the segments that Extremes chose from.
 func segmentLength(op *results.Operation) string {
-	if d := op.Throughput.Fastest.DurationS; d < op.SegmentS {
-		return human.Millis(d * 1e3)
+	if op.Throughput.Segments == 1 {
+		return lengthOf(&op.Throughput.Fastest, op.SegmentS)
 	}
 	return human.Duration(time.Duration(op.SegmentS * 1e9))
+}
+
+// lengthOf returns the length of a segment. The first and the last one may be
+// shorter or longer than the others.
+func lengthOf(s *results.Segment, usual float64) string {
+	if math.Abs(s.DurationS-usual) < 1e-9 {
+		return human.Duration(time.Duration(usual * 1e9))
+	}
+	return human.Millis(s.DurationS * 1e3)
 }
 
 func (p *printer) segments(op *results.Operation) {
@@ -394,7 +403,7 @@ func (p *printer) segments(op *results.Operation) {
 	}
 	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
 	for _, s := range segmentsOf(t) {
-		p.line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), length, p.clock(s.Start))
+		p.line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS), p.clock(s.Start))
 	}
 	if s := op.Stability; s != nil && s.State != "unknown" {
 		p.line(" * Stability: %s", s.Sentence)

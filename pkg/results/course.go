@@ -31,6 +31,16 @@ func (c *Course) AddUnsent(waits *stats.Histogram) {
 	}
 }
 
+// JoinSlices joins short slices at the ends of the window, see stats.JoinEnds.
+func JoinSlices(all []Slice, length time.Duration) []Slice {
+	return stats.JoinEnds(all, length.Seconds(), func(s *Slice) float64 { return s.Seconds }, func(a, b *Slice) Slice {
+		sum := Slice{Start: a.Start, Seconds: a.Seconds + b.Seconds} // their histograms must not change
+		sum.Add(a)
+		sum.Add(b)
+		return sum
+	})
+}
+
 // Add adds another slice of the same time.
 func (s *Slice) Add(o *Slice) {
 	s.Bytes += o.Bytes

@@ -136,7 +136,7 @@ type Operation struct {
 	ByClient   []Part     `json:"by_client"`            // by client; always at least one
 	SegmentS   float64    `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
 	Segments   []Segment  `json:"segments"`             // the whole window, in order
-	Throughput *Extremes  `json:"throughput,omitempty"` // fastest, median and slowest full segment
+	Throughput *Extremes  `json:"throughput,omitempty"` // fastest, median and slowest segment
 	HeatMap    *HeatMap   `json:"heat_map,omitempty"`   // latencies over time; missing if there are none
 	Stability  *Stability `json:"stability,omitempty"`  // of the throughput; missing if there are no segments
 
@@ -297,7 +297,7 @@ type SegmentStats struct {
 	Max   float64 `json:"max"`
 }
 
-// Extremes are chosen from the segments of full length (from all, if there are none), by bytes if
+// Extremes are chosen from the segments, of which short ones at the ends are joined to their neighbours, by bytes if
 // the operation moves any and by objects otherwise.
 type Extremes struct {
 	Segments int     `json:"segments"` // number of segments to choose from

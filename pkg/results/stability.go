@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/stats"
 )
@@ -24,7 +25,7 @@ const (
 type Stability struct {
 	State    string  `json:"state"`    // "steady", "drifting", "unsteady", or "unknown"
 	Sentence string  `json:"sentence"` // the state for people
-	Segments int     `json:"segments"` // number of full segments
+	Segments int     `json:"segments"` // number of segments that were judged
 	CV       float64 `json:"cv"`       // coefficient of variation of their throughput
 
 	// Slope of the throughput by Theil and Sen, as a share per minute, with its 95 % interval.
@@ -32,6 +33,8 @@ type Stability struct {
 	DriftLowPerMin  float64   `json:"drift_low_per_min"`
 	DriftHighPerMin float64   `json:"drift_high_per_min"`
 	Outliers        []Outlier `json:"outliers,omitempty"` // in order of time
+
+	until time.Time // end of the last outlier
 }
 
 // An Outlier is a segment that is far from the trend.
@@ -40,30 +43,20 @@ type Outlier struct {
 	Distance float64   `json:"distance"` // from the trend, as a share of the median; below 0 is slower
 }
 
-// StabilityOf judges the segments of full length.
-func StabilityOf(op *Operation) *Stability {
-	var full []*Segment
-	var rates []float64
-	for i := range op.Segments {
-		s := &op.Segments[i]
-		if s.DurationS < op.SegmentS*(1-1e-9) {
-			continue
-		}
-		rate := s.ObjectsPerS
-		if op.HasBytes() {
-			rate = s.BytesPerS
-		}
-		full, rates = append(full, s), append(rates, rate)
-	}
-	length := op.SegmentS
-	if k := (len(full) + maxStable - 1) / maxStable; k > 1 {
-		full, rates = joinSegments(full, rates, k)
-		length *= float64(k)
-	}
-	r := &Stability{State: "unknown", Segments: len(full)}
-	if len(full) < fewSegments {
-		r.Sentence = fmt.Sprintf("too short to tell: %s, and %d are needed", human.Count(len(full), "full segment", "full segments"), fewSegments)
+// StabilityOf judges the segments of an operation. Short ones at the ends of the
+// window must have been joined to their neighbours.
+func StabilityOf(op *Operation, segments []Segment) *Stability {
+	k := max(1, (len(segments)+maxStable-1)/maxStable)
+	all := joinNeighbours(segments, k, op.HasBytes())
+	length := op.SegmentS * float64(k)
+	r := &Stability{State: "unknown", Segments: len(all)}
+	if len(all) < fewSegments {
+		r.Sentence = fmt.Sprintf("too short to tell: %s, and %d are needed", human.Count(len(all), "segment", "segments"), fewSegments)
 		return r
+	}
+	rates := make([]float64, len(all))
+	for i := range all {
+		rates[i] = all[i].rate
 	}
 	trend := stats.TheilSen(rates)
 	middle := trend.At((len(rates) - 1) / 2)
@@ -74,9 +67,9 @@ func StabilityOf(op *Operation) *Stability {
 	r.CV = stats.Variation(rates)
 	perMin := 60 / length / middle
 	r.DriftPerMin, r.DriftLowPerMin, r.DriftHighPerMin = trend.Slope*perMin, trend.Low*perMin, trend.High*perMin
-	r.outliers(full, rates, &trend, middle)
+	r.outliers(all, &trend, middle)
 	drifts := (trend.Low > 0 || trend.High < 0) && math.Abs(trend.Slope)*float64(len(rates)-1) > steadyDrift*middle
-	r.conclude(full, length, drifts)
+	r.conclude(all, drifts)
 	return r
 }
 
@@ -84,35 +77,51 @@ func StabilityOf(op *Operation) *Stability {
 // more, neighbours are merged.
 const maxStable = 400
 
-func joinSegments(full []*Segment, rates []float64, k int) (joined []*Segment, means []float64) {
-	for i := 0; i+k <= len(full); i += k {
-		sum := 0.
-		for _, rate := range rates[i : i+k] {
-			sum += rate
+// A stretch is a time with its mean throughput.
+type stretch struct {
+	start         time.Time
+	seconds, rate float64
+}
+
+func (s *stretch) end() time.Time { return s.start.Add(time.Duration(s.seconds * 1e9)) }
+
+// joinNeighbours joins k segments at a time. The rest is joined to the last ones
+// if it is less than half of k.
+func joinNeighbours(segments []Segment, k int, byBytes bool) (all []stretch) {
+	for i := range segments {
+		s := &segments[i]
+		rate := s.ObjectsPerS
+		if byBytes {
+			rate = s.BytesPerS
 		}
-		joined, means = append(joined, full[i]), append(means, sum/float64(k))
+		if i%k == 0 && (len(all) == 0 || 2*(len(segments)-i) >= k) {
+			all = append(all, stretch{start: s.Start})
+		}
+		last := &all[len(all)-1]
+		last.rate += exact.Ratio(s.DurationS*(rate-last.rate), last.seconds+s.DurationS)
+		last.seconds += s.DurationS
 	}
-	return joined, means
+	return all
 }
 
 // outliers finds the segments that are far from the trend.
-func (r *Stability) outliers(full []*Segment, rates []float64, trend *stats.Trend, middle float64) {
-	rest := make([]float64, len(rates))
-	for i := range rates {
-		rest[i] = rates[i] - trend.At(i)
+func (r *Stability) outliers(all []stretch, trend *stats.Trend, middle float64) {
+	rest := make([]float64, len(all))
+	for i := range all {
+		rest[i] = all[i].rate - trend.At(i)
 	}
 	far := max(outlierAfter*stats.Spread(rest), steadyRange*middle)
 	for i, d := range rest {
 		if math.Abs(d) > far {
-			r.Outliers = append(r.Outliers, Outlier{full[i].Start, d / middle})
+			r.Outliers = append(r.Outliers, Outlier{all[i].start, d / middle})
+			r.until = all[i].end()
 		}
 	}
 }
 
 // conclude sets the state and its sentence.
-func (r *Stability) conclude(full []*Segment, length float64, drifts bool) {
+func (r *Stability) conclude(all []stretch, drifts bool) {
 	const clock = "15:04:05 MST"
-	end := func(s time.Time) string { return s.Add(time.Duration(length * 1e9)).Format(clock) }
 	drift := fmt.Sprintf("drifting by %+.1f %% per minute (%+.1f to %+.1f)", 100*r.DriftPerMin, 100*r.DriftLowPerMin, 100*r.DriftHighPerMin)
 	n := len(r.Outliers)
 	switch {
@@ -125,7 +134,7 @@ func (r *Stability) conclude(full []*Segment, length float64, drifts bool) {
 		}
 		r.State = "unsteady"
 		r.Sentence = fmt.Sprintf("unsteady from %s to %s: %d of %d segments are far from the rest, by up to %+.0f %%",
-			r.Outliers[0].Start.Format(clock), end(r.Outliers[n-1].Start), n, len(full), 100*worst)
+			r.Outliers[0].Start.Format(clock), r.until.Format(clock), n, len(all), 100*worst)
 		if drifts {
 			r.Sentence += ", and " + drift
 		}
@@ -134,7 +143,7 @@ func (r *Stability) conclude(full []*Segment, length float64, drifts bool) {
 	case r.CV > steadyRange:
 		r.State = "unsteady"
 		r.Sentence = fmt.Sprintf("unsteady from %s to %s: segments vary by %.0f %% (coefficient of variation)",
-			full[0].Start.Format(clock), end(full[len(full)-1].Start), 100*r.CV)
+			all[0].start.Format(clock), all[len(all)-1].end().Format(clock), 100*r.CV)
 	default:
 		r.State = "steady"
 		r.Sentence = fmt.Sprintf("steady: segments vary by %.1f %% (coefficient of variation)", 100*r.CV)

@@ -21,7 +21,7 @@ func TestStability(t *testing.T) {
 	}{
 		{"even", 60, func(int) float64 { return 100 * noise(.02) }, "steady", "steady: segments vary by "},
 		{"constant", 60, func(int) float64 { return 100 }, "steady", "steady: segments vary by 0.0 %"},
-		{"short", 9, func(int) float64 { return 100 }, "unknown", "too short to tell: 9 full segments, and 10 are needed"},
+		{"short", 9, func(int) float64 { return 100 }, "unknown", "too short to tell: 9 segments, and 10 are needed"},
 		{"falling", 120, func(i int) float64 { return (100 - float64(i)/4) * noise(.02) }, "drifting", "drifting by -17."},
 		{"rising slowly", 120, func(i int) float64 { return (100 + float64(i)/60) * noise(.005) }, "steady", "steady"},
 		{"stall", 60, func(i int) float64 {
@@ -37,8 +37,7 @@ func TestStability(t *testing.T) {
 		for i := range c.n {
 			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0).UTC(), DurationS: 1, BytesPerS: c.rate(i)})
 		}
-		op.Segments = append(op.Segments, Segment{DurationS: .5, BytesPerS: 1e9}) // short segments do not count
-		s := StabilityOf(op)
+		s := StabilityOf(op, op.Segments)
 		if s.State != c.state || !strings.HasPrefix(s.Sentence, c.want) {
 			t.Errorf("%s: %+v", c.name, s)
 		}
@@ -58,7 +57,7 @@ func TestNoiseIsNoDrift(t *testing.T) {
 			x = .6*x + rng.NormFloat64()
 			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0), DurationS: 1, ObjectsPerS: 100 + 3*x})
 		}
-		if StabilityOf(op).State == "drifting" {
+		if StabilityOf(op, op.Segments).State == "drifting" {
 			drifting++
 		}
 	}
@@ -74,8 +73,27 @@ func TestStabilityOfManySegments(t *testing.T) {
 	for i := range 100_000 {
 		op.Segments = append(op.Segments, Segment{Start: time.Unix(0, int64(i)*1e6), DurationS: .001, ObjectsPerS: 1000 + float64(i)/100})
 	}
-	r := StabilityOf(&op)
+	r := StabilityOf(&op, op.Segments)
 	if r.Segments > maxStable || r.State != "drifting" || math.Abs(r.DriftPerMin-.4) > .01 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A store that dies at the end of the window is unsteady then, also if the end is
+// half a segment, or less than the segments that are judged together.
+func TestStabilityAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{14, 1200} {
+		op := Operation{SegmentS: 1}
+		for i := range n {
+			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0).UTC(), DurationS: 1, ObjectsPerS: 800})
+		}
+		for i := range 1 + n/500 { // the last one is shorter
+			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(n+i), 0).UTC(), DurationS: .9})
+		}
+		r := StabilityOf(&op, op.Segments)
+		if k := len(r.Outliers); r.State != "unsteady" || k != 1 || r.Outliers[k-1].Distance > -.9 {
+			t.Errorf("%d segments: %+v", n, r)
+		}
 	}
 }

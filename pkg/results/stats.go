@@ -1,23 +1,17 @@
 package results
 
 import (
+	"slices"
 	"sort"
 	"time"
 
 	"warp/pkg/stats"
 )
 
-// ExtremesOf chooses among full segments, because a short last one would be noise.
-func ExtremesOf(all []Segment, length float64, byBytes bool) *Extremes {
-	list := make([]Segment, 0, len(all))
-	for _, s := range all {
-		if s.DurationS >= length {
-			list = append(list, s)
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, all...)
-	}
+// ExtremesOf chooses among segments. Short ones at the ends of the window, which
+// would be noise, must have been joined to their neighbours.
+func ExtremesOf(all []Segment, byBytes bool) *Extremes {
+	list := slices.Clone(all)
 	if len(list) == 0 {
 		return nil
 	}

@@ -464,6 +464,18 @@ type Piece struct {
 	Segment
 }
 
+// JoinPieces joins short pieces at the ends of a window, see JoinEnds. A request
+// that crosses the border between two joined pieces is partial in both of them,
+// and counts twice in Partial.
+func JoinPieces(pieces []Piece, length int64) []Piece {
+	return JoinEnds(pieces, float64(length), func(p *Piece) float64 { return float64(exact.Distance(p.From, p.To)) }, func(a, b *Piece) Piece {
+		sum := Piece{From: a.From, To: b.To}
+		sum.merge(&a.Segment)
+		sum.merge(&b.Segment)
+		return sum
+	})
+}
+
 // Between returns the segments of the time from start to end, including empty ones.
 func (t *Series) Between(start, end int64) []Piece {
 	if end <= start {
