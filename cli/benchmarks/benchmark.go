@@ -45,8 +45,9 @@ type Flags struct {
 // A benchmark is what a benchmark command adds to the flags that all have.
 type benchmark struct {
 	name, summary string
-	op            bench.Op // whose fields its flags set
-	requests      []string // names of its requests in the log, without the preparation
+	op            bench.Op        // whose fields its flags set
+	requests      []string        // names of its requests in the log, without the preparation
+	made          func() []string // those that it makes with the flags as given; nil = all
 	about         []string
 	examples      []string
 	flags         []cli.Flag        // its own, first in the help
@@ -131,6 +132,9 @@ func (f *Flags) ready(b benchmark, json bool) (o bench.Options, err error) {
 		}
 	}
 	if err := b.check(f); err != nil {
+		return o, err
+	}
+	if err := f.measurable(b).check(f.Asserts.All); err != nil {
 		return o, err
 	}
 	if err := f.Ends.resolve(b.empties || f.Autoterm.On, b.writes); err != nil {

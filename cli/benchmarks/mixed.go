@@ -21,6 +21,7 @@ func mixedBenchmark() benchmark {
 	return benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		op: &mixed, requests: []string{"GET", "STAT", "PUT", "DELETE"},
+		made:     func() []string { return mixedRequests(&mixed) },
 		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
 		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
@@ -70,6 +71,19 @@ func onlyPuts(mixed *ops.Mixed, percent int, shares []cli.Flag) error {
 	}
 	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0
 	return nil
+}
+
+// mixedRequests returns the requests that have a share.
+func mixedRequests(m *ops.Mixed) (names []string) {
+	for _, op := range []struct {
+		share float64
+		name  string
+	}{{m.Get, "GET"}, {m.Stat, "STAT"}, {m.Put, "PUT"}, {m.Delete, "DELETE"}} {
+		if op.share > 0 {
+			names = append(names, op.name)
+		}
+	}
+	return names
 }
 
 // describeMix names the operations that have a share.

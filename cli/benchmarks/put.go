@@ -15,6 +15,12 @@ func putBenchmark() benchmark {
 	return benchmark{
 		name: "put", summary: "upload objects",
 		op: &put, requests: []string{"PUT", "POST"},
+		made: func() []string {
+			if put.Post {
+				return []string{"POST"}
+			}
+			return []string{"PUT"}
+		},
 		about:    []string{"Uploads new objects until the end of the run."},
 		plan:     func() string { return fmt.Sprintf("uploads new objects of %s", put.Sizes) },
 		examples: []string{"warp put --host=s3:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},

@@ -117,6 +117,9 @@ func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 		return err
 	}
 	statements, steps, err := parseScript(where, text)
+	if err == nil {
+		err = scriptMeasurable(steps).check(f.Asserts.All)
+	}
 	if err != nil {
 		return err
 	}
@@ -142,7 +145,10 @@ func (f *scriptFlags) check(json bool) error {
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
-		_, _, err = parseScript(where, text)
+		var steps []bench.ScriptStep
+		if _, steps, err = parseScript(where, text); err == nil {
+			err = scriptMeasurable(steps).check(f.Asserts.All)
+		}
 	}
 	return err
 }

@@ -16,6 +16,7 @@ func versionedBenchmark() benchmark {
 	return benchmark{
 		name: "versioned", summary: "like mixed, on versions of objects",
 		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},
+		made:     func() []string { return mixedRequests(&versioned.Mixed) },
 		needs:    []engines.Feature{engines.Versions},
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
 		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
