@@ -19,6 +19,7 @@ import (
 	"warp/cli/redact"
 	"warp/cli/sighup"
 	"warp/cli/suite"
+	"warp/cli/terminal"
 	"warp/pkg/bench"
 	"warp/pkg/store"
 )
@@ -60,7 +61,8 @@ func (a *app) table() *command.Table {
 	if a.extra != nil {
 		extra = a.extra(a.env)
 	}
-	table := commands.Table(a.env, extra...)
+	table := commands.Table(a.env, append(extra, versionCommand())...)
+	table.Install = func() error { return commands.InstallCompletion(a.env, a.out) }
 	this := thisBuild()
 	table.Version, table.Date = this.version, this.date
 	return table
@@ -74,7 +76,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	err := a.dispatch(ctx, args, hide)
 	// Ctrl-C is not an error.
 	if err != nil && err != bench.ErrInterrupted {
-		console.PrintError(a.errw, hide, err)
+		console.PrintError(a.errw, hide, err, terminal.Columns(a.errw, a.env))
 	}
 	return exit.Code(err)
 }
@@ -92,37 +94,20 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 		_, err = io.WriteString(a.out, page)
 		return err
 	}
-	line := a.table().Scan(args)
-	switch {
-	case line.Version && !line.Help && line.Unknown != "":
-		return exit.Usagef("warp version takes no arguments, but got %q", line.Unknown)
-	case line.Version && !line.Help:
-		return printLines(a.out, []string{thisBuild().String()})
-	case line.Help, len(args) == 0:
-		text, err := line.HelpText()
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(a.out, text)
-		return err
-	case line.Install:
-		return commands.InstallCompletion(a.env, a.out)
-	}
-	if err := line.Parse(a.env); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if line.Command.Name == suite.Command {
-		a.suite = true
-		return a.runFile(ctx, cancel, line, args, hide)
-	}
-	return a.run(ctx, cancel, line, args, hide)
+	return a.table().Run(ctx, args, a.out, terminal.Columns(a.out, a.env), func(ctx context.Context, line *command.Line) error {
+		if line.Command.Name == suite.Command {
+			a.suite = true
+			return a.runFile(ctx, cancel, line, args, hide)
+		}
+		return a.run(ctx, cancel, line, args, hide)
+	})
 }
 
 // run starts the command of a parsed command line. A signal cancels ctx.
 func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *command.Line, args []string, hide *redact.Redactor) error {
-	inv := a.invocation(line.Command, line.Arguments(), args, hide)
+	inv := a.invocation(line.Command, line.Args, args, hide)
 	inv.ForwardedArgs = line.ForwardedArgs()
 	stop := a.watchSignals(cancel, inv.Console)
 	defer stop()

@@ -31,7 +31,7 @@ func TestCommandLineCommand(t *testing.T) {
 		{args: "help", code: 0, want: "Usage: warp COMMAND"},
 		{args: "help --help-all", code: 0, want: "Exit codes:"},
 		{args: "--json --version", code: 0, want: "commit "},
-		{args: "-v fake --nonsense", code: 0, want: "commit "},
+		{args: "-v fake --nonsense", code: 2, want: `warp version takes no arguments, but got "fake"`},
 		{args: "help nonsense", code: 2, want: `unknown command "nonsense"; warp --help lists the commands`},
 		{args: "analyse x", code: 2, want: `unknown command "analyse"; did you mean warp analyze?`},
 		{args: "fkae", code: 2, want: "did you mean warp fake?"},

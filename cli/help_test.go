@@ -87,10 +87,11 @@ func TestHelpHasDefaults(t *testing.T) {
 	t.Parallel()
 	a := &app{env: mapEnvironment(nil)}
 	for _, c := range a.table().Commands {
-		help, err := a.table().Scan([]string{c.Name, "--help"}).HelpText()
-		if err != nil {
+		var out strings.Builder
+		if err := a.table().Run(t.Context(), []string{c.Name, "--help"}, &out, 0, nil); err != nil {
 			t.Fatal(err)
 		}
+		help := out.String()
 		for _, g := range c.Groups {
 			for _, f := range g.Flags {
 				if d := command.DefaultText(f); shown(f) && d != "" && !strings.Contains(help, "(default "+d+")") {

@@ -29,10 +29,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 			a.console(runs[i].Output(), hide).Notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.File, r.Line)
 		}
 		// Whether it would begin was tried on flags that it may have changed.
-		err := r.Scan(a.table(), line)
-		if err == nil {
-			err = r.Parsed.Parse(a.env)
-		}
+		err := r.Parse(a.table(), line.Flags)
 		if err == nil {
 			err = a.run(ctx, cancel, r.Parsed, args, hide)
 		}
@@ -56,21 +53,14 @@ func (a *app) planFile(ctx context.Context, line *command.Line, hide *redact.Red
 	runs := make([]*suite.Run, len(file.Benchmarks))
 	for i, b := range file.Benchmarks {
 		runs[i] = &suite.Run{Benchmark: b, File: file.Name}
-		if err := runs[i].Scan(a.table(), line); err != nil {
-			return nil, err
+		err := runs[i].Parse(a.table(), line.Flags)
+		if err == nil {
+			c := runs[i].Parsed.Command
+			err = c.Check(c.Output.JSON)
 		}
-		if err := a.checkFileRun(runs[i]); err != nil {
+		if err != nil {
 			return nil, runs[i].Explain(err)
 		}
 	}
 	return runs, suite.Differ(runs)
-}
-
-// checkFileRun finds out whether the benchmark would begin.
-func (a *app) checkFileRun(r *suite.Run) error {
-	if err := r.Parsed.Parse(a.env); err != nil {
-		return err
-	}
-	c := r.Parsed.Command
-	return c.Check(c.Output.JSON)
 }

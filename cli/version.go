@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+
+	"warp/cli/command"
 )
 
 // Set when a release is linked: -ldflags "-X warp/cli.version=v1.2.3 …".
@@ -46,6 +50,17 @@ func thisBuild() build {
 		b.date = "unknown"
 	}
 	return b
+}
+
+// versionCommand prints where the binary comes from. It is called as
+// `warp --version` as well, so the help of warp does not list it.
+func versionCommand() *command.Command {
+	return &command.Command{
+		Name: "version", Summary: "print version, commit and date",
+		Run: func(_ context.Context, inv *command.Invocation) error {
+			return inv.Result(func(w io.Writer) error { return printLines(w, []string{thisBuild().String()}) })
+		},
+	}
 }
 
 func (b build) String() string {

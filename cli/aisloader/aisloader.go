@@ -14,6 +14,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/target"
+	"warp/cli/terminal"
 )
 
 // loaderFlags are the flags of warp aisloader, the same as of NVIDIA's aisloader. Each sets what the flags of other
@@ -166,7 +167,7 @@ func (f *loaderFlags) run(ctx context.Context, inv *command.Invocation) error {
 func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	if f.wantsUsage(inv) {
 		return inv.Result(func(w io.Writer) error {
-			_, err := io.WriteString(w, inv.Command.Help())
+			_, err := io.WriteString(w, inv.Command.Help(terminal.Columns(inv.Out, inv.Env)))
 			return err
 		})
 	}

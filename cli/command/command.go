@@ -1,6 +1,8 @@
 // Package command is a table of commands and their flags, with all that follows from
-// it: parsing of command lines, help, completion, manual pages and suggestions for
-// what was mistyped.
+// it. urfave/cli parses command lines, dispatches them, prints help and finds the
+// command whose line a shell completes. The package makes the command tree for it,
+// refuses what it would accept in silence, and words errors, help, completions and
+// manual pages.
 package command
 
 import (
@@ -37,7 +39,7 @@ const (
 	SectionOther     = "Other"
 )
 
-// A Command is an entry of a [Table]. [Line.Parse] sets its flags.
+// A Command is an entry of a [Table]. [Table.Run] sets its flags.
 type Command struct {
 	Name    string
 	Args    string // as shown after the flags: "FILE", "BEFORE AFTER"

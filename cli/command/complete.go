@@ -1,8 +1,11 @@
 package command
 
 import (
+	"context"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
 	"warp/cli/redact"
@@ -12,32 +15,33 @@ import (
 // the possible next words.
 const CompleteWord = "__complete"
 
+// completionFlag is the last argument by which urfave/cli recognizes a request
+// for completion.
+const completionFlag = "--generate-shell-completion"
+
 // Complete lists what can replace the last of words, the arguments so far.
 // bash splits --flag=value into three words; they are put together again, and
 // the answer is the value alone, as for a word of its own. An empty answer
 // leaves the word to the shell, which offers files.
-func (t *Table) Complete(words []string) []string {
+func (t *Table) Complete(words []string) (found []string) {
 	words = joinAssignments(words)
 	if len(words) == 0 {
 		return nil
 	}
-	current := words[len(words)-1]
-	line := t.Scan(words[:len(words)-1])
-	if line.Command == nil {
-		return completeCommand(line, current)
-	}
-	if name, value, hasValue, ok := redact.SplitFlag(current); ok && hasValue {
-		return line.Command.completeValue(name, value)
-	}
-	if strings.HasPrefix(current, "-") {
-		return line.Command.completeFlag(current)
-	}
-	if n := len(line.Tokens); n > 0 {
-		if last := line.Tokens[n-1]; last.Flag != nil && !last.HasValue && !isBool(last.Flag) {
-			return line.Command.completeValue(last.Name, current)
+	last := len(words) - 1
+	words = append(t.commandFirst(words[:last:last]), words[last])
+	p := &parse{table: t}
+	p.offer = func(c *Command, parsed *cli.Command) {
+		offered, current := t.offers(c, parsed, words)
+		for _, word := range offered {
+			if strings.HasPrefix(word, current) {
+				found = append(found, word)
+			}
 		}
 	}
-	return startingWith(current, line.Command.Words)
+	_ = p.root(words).Run(context.Background(), slices.Concat([]string{"warp"}, words, []string{completionFlag}))
+	slices.Sort(found)
+	return found
 }
 
 // joinAssignments undoes the splitting of words at "=".
@@ -58,59 +62,48 @@ func joinAssignments(words []string) []string {
 	return joined
 }
 
-func completeCommand(line *Line, current string) []string {
-	if line.Unknown != "" {
-		return nil
+// offers returns what may replace the last of words, and how that begins. At
+// the root, c is nil.
+func (t *Table) offers(c *Command, parsed *cli.Command, words []string) (offered []string, current string) {
+	current = words[len(words)-1]
+	name, value, hasValue, isFlag := redact.SplitFlag(current)
+	switch {
+	case c == nil && parsed.NArg() > 1:
+		return nil, "" // behind an unknown command
+	case c == nil && strings.HasPrefix(current, "-"):
+		return []string{"--autocompletion", "--help", "--help-all", "--version"}, current
+	case c == nil:
+		return t.names(), current
+	case isFlag && hasValue:
+		return values(c.Lookup(name)), value
+	case strings.HasPrefix(current, "-"):
+		return c.flagNames(len(current) > 3), "--" + strings.TrimLeft(current, "-")
 	}
-	if strings.HasPrefix(current, "-") {
-		return startingWith(current, []string{"--autocompletion", "--help", "--help-all", "--version"})
+	name, _, hasValue, _ = redact.SplitFlag(words[len(words)-2])
+	if f := c.Lookup(name); f != nil && !hasValue && !isBool(f) {
+		return values(f), current
 	}
-	words := []string{"help"}
-	for _, c := range line.Table.Commands {
-		if c.Section != "" {
-			words = append(words, c.Name)
-		}
-	}
-	return startingWith(current, words)
+	return c.Words, current
 }
 
-// completeFlag offers rare flags only to those who have begun to write one.
-func (c *Command) completeFlag(current string) []string {
+// flagNames returns the flags of the command, rare ones only if they are wanted.
+func (c *Command) flagNames(rare bool) []string {
 	names := []string{"--help", "--help-all"}
 	for _, f := range c.Flags() {
-		name := "--" + f.Names()[0]
-		if visible(f) || len(current) > 3 {
-			names = append(names, name)
+		if rare || visible(f) {
+			names = append(names, "--"+f.Names()[0])
 		}
 	}
-	if !strings.HasPrefix(current, "--") {
-		current = "-" + current
-	}
-	return startingWith(current, names)
+	return names
 }
 
-// completeValue offers the values of a flag that has only a few.
-func (c *Command) completeValue(name, current string) []string {
-	f := c.Lookup(name)
-	switch f := f.(type) {
-	case nil:
-		return nil
-	case *flagtype.Choice:
-		return startingWith(current, f.Config)
+// values returns the values of a flag that has only a few.
+func values(f cli.Flag) []string {
+	if choice, ok := f.(*flagtype.Choice); ok {
+		return choice.Config
 	}
 	if isBool(f) {
-		return startingWith(current, []string{"false", "true"})
+		return []string{"false", "true"}
 	}
 	return nil
-}
-
-func startingWith(prefix string, words []string) []string {
-	var found []string
-	for _, w := range words {
-		if strings.HasPrefix(w, prefix) {
-			found = append(found, w)
-		}
-	}
-	slices.Sort(found)
-	return found
 }

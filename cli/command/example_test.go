@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -10,6 +11,7 @@ import (
 )
 
 func Example() {
+	noVariables := func(string) (string, bool) { return "", false }
 	var n int
 	table := command.NewTable([]*command.Command{{
 		Name: "get", Summary: "download objects",
@@ -20,17 +22,13 @@ func Example() {
 			fmt.Println(n, "workers")
 			return nil
 		},
-	}})
-	noVariables := func(string) (string, bool) { return "", false }
-
-	line := table.Scan([]string{"get", "--concurrent=8"})
-	if err := line.Parse(noVariables); err != nil {
-		fmt.Println(err)
-		return
+	}}, noVariables)
+	run := func(ctx context.Context, line *command.Line) error { return line.Command.Run(ctx, nil) }
+	for _, flag := range []string{"--concurrent=8", "--concurent=8"} {
+		if err := table.Run(context.Background(), []string{"get", flag}, os.Stdout, 0, run); err != nil {
+			fmt.Println(err)
+		}
 	}
-	_ = line.Command.Run(context.Background(), nil)
-
-	fmt.Println(table.Scan([]string{"get", "--concurent=8"}).Parse(noVariables))
 	// Output:
 	// 8 workers
 	// unknown flag --concurent; did you mean --concurrent?

@@ -9,9 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/console"
-	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/cli/redact"
 	"warp/internal/human"
 )
 
@@ -31,29 +29,6 @@ func Value(f cli.Flag) string {
 		return strings.Join(v, ",")
 	default:
 		return fmt.Sprint(v)
-	}
-}
-
-// valueError returns the error for an invalid value of a flag. where is the flag, or
-// the environment variable that replaces it.
-func valueError(where string, f cli.Flag, value string, err error) error {
-	if redact.IsSecret(f.Names()[0]) {
-		return exit.Usagef("%s: the value is not valid", where)
-	}
-	if flagtype.IsWrong(err) {
-		return exit.Usagef("%s: %w", where, err)
-	}
-	switch f.Get().(type) {
-	case bool:
-		return exit.Usagef("%s: %q is neither true nor false", where, value)
-	case int, int64:
-		return exit.Usagef("%s: %q is not a whole number", where, value)
-	case uint, uint64:
-		return exit.Usagef("%s: %q is not a whole number from 0 up", where, value)
-	case float64:
-		return exit.Usagef("%s: %q is not a number", where, value)
-	default:
-		return exit.Usagef("%s: %q: %w", where, value, err)
 	}
 }
 
@@ -93,6 +68,12 @@ func usageOf(f cli.Flag) (text, value string) {
 	default:
 		return text, "N"
 	}
+}
+
+// isBool reports whether f is a switch, which has a value only after "=".
+func isBool(f cli.Flag) bool {
+	_, ok := f.(*cli.BoolFlag)
+	return ok
 }
 
 // placeholder is the word for a flag's value.

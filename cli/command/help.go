@@ -1,152 +1,169 @@
 package command
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/terminal"
 	"warp/internal/human"
 )
 
-// helpWidth is the maximum width of a line of help.
-const helpWidth = 100
+// The help of warp and of a command, as templates of urfave/cli.
+var (
+	//go:embed templates/root.tmpl
+	rootTemplate string
+	//go:embed templates/command.tmpl
+	commandTemplate string
+)
 
-// HelpText returns the help that the command line asks for.
-func (l *Line) HelpText() (string, error) {
-	var b strings.Builder
-	switch {
-	case l.Unknown != "":
-		return "", unknownCommand(l.Table, l.Unknown)
-	case l.Command != nil && l.helpAll:
-		commandHelp(&b, l.Command, true)
-	case l.Command != nil:
-		commandHelp(&b, l.Command, false)
-	default:
-		rootHelp(&b, l.Table, l.helpAll)
-	}
-	return b.String(), nil
+// maxWidth is the width of the widest line. Longer ones are hard to read.
+const maxWidth = 100
+
+// A help is one of the two levels of help, on a screen of some width.
+type help struct {
+	all    bool // each flag in lines of its own; else groups may only name some
+	width  int
+	column int  // width of the names of flags
+	apart  bool // an empty line follows the groups so far
 }
 
-// Help returns the help of the command with every flag.
-func (c *Command) Help() string {
+// Help returns the help of the command with every flag, on a terminal with so
+// many columns; 0 is no terminal.
+func (c *Command) Help(columns int) string { return newHelp(true, columns).command(c) }
+
+func newHelp(all bool, columns int) *help {
+	return &help{all: all, width: min(cmp.Or(columns, maxWidth), maxWidth)}
+}
+
+func (h *help) root(t *Table) string { return h.print(rootTemplate, t) }
+
+func (h *help) command(c *Command) string {
+	for _, g := range c.Groups {
+		for _, f := range h.shown(g) {
+			h.column = max(h.column, len(flagHead(f)))
+		}
+	}
+	h.column = min(h.column, 32, h.width/3)
+	return h.print(commandTemplate, c)
+}
+
+// print prints a template, in which urfave/cli's function wrap breaks lines.
+func (h *help) print(template string, data any) string {
 	var b strings.Builder
-	commandHelp(&b, c, true)
+	cli.HelpPrinterCustom(&b, template, data, map[string]any{
+		"wrapAt": func() int { return h.width }, "all": func() bool { return h.all },
+		"sections": sections, "usage": h.usage, "sentence": sentence, "join": h.join,
+		"groups": h.groups, "apart": func() bool { return h.apart },
+		"head": func(f cli.Flag) string { return fmt.Sprintf("  %-*s  ", h.column, flagHead(f)) },
+		"text": h.text, "example": h.example,
+	})
 	return b.String()
 }
 
-// rootHelp lists the commands. There are so many of them that the plain help
-// leaves what holds for all to the full one.
-func rootHelp(b *strings.Builder, table *Table, all bool) {
-	b.WriteString("Usage: warp COMMAND [flags], to measure how fast an object store is\n")
-	for _, section := range []string{SectionBenchmark, SectionAnalysis, SectionOther} {
-		title := "\n" + section + "\n"
-		for _, c := range table.Commands {
-			if c.Section == section {
-				fmt.Fprintf(b, "%s  %-14s %s\n", title, c.Name, c.Summary)
-				title = ""
-			}
-		}
-	}
-	b.WriteString(`
-Flags of every command
-  -h, --help        explain the command (alone: -v, --version prints version, commit and date)
-  --help-all        explain it with every flag it has
-`)
-	if !all {
-		return
-	}
-	b.WriteString(`  --autocompletion  install completion for the shell in $SHELL
+// sections are the parts of the list of commands, in their order.
+func sections() []string { return []string{SectionBenchmark, SectionAnalysis, SectionOther} }
 
-Flags take one dash or two and may follow arguments. If a flag is repeated, the last value wins.
-A flag overrides its [VARIABLE].
-Exit codes: 0 success, 1 failure, 2 usage error, 3 requests failed, 4 an assertion failed,
-5 an assertion is inconclusive, 130 interrupted.
-`)
-}
+func sentence(summary string) string { return human.UpperFirst(summary) + "." }
 
-// commandHelp explains one command: in the plain help groups may name rarer
-// flags in one line, with all every flag has its own.
-func commandHelp(b *strings.Builder, c *Command, all bool) {
+func (h *help) usage(c *Command) string {
 	usage := strings.TrimSpace("Usage: warp " + c.Name + " [flags] " + c.Args)
-	if !all {
+	if !h.all {
 		usage = fmt.Sprintf("%-54s (--help-all explains every flag)", usage)
 	}
-	fmt.Fprintf(b, "%s\n\n%s.\n", usage, human.UpperFirst(c.Summary))
-	for _, line := range c.About {
-		b.WriteString(line + "\n")
-	}
-	width := nameWidth(c, all)
-	for i, g := range c.Groups {
-		if all || len(g.Flags) > 0 || i > 0 && len(c.Groups[i-1].Flags) > 0 {
-			b.WriteByte('\n')
-		}
-		groupHelp(b, g, width, all)
-	}
-	if n := len(c.Groups); all || n > 0 && len(c.Groups[n-1].Flags) > 0 {
-		b.WriteByte('\n')
-	}
-	for i, e := range c.Examples {
-		title := "          "
-		if i == 0 {
-			title = "Example   "
-		}
-		b.WriteString(title + e + "\n")
-	}
+	return usage
 }
 
-// groupHelp explains a group of flags. A group of which the plain help only
-// gives names takes one line.
-func groupHelp(b *strings.Builder, g Group, width int, all bool) {
-	shown, names := g.Flags, []string{}
-	for _, f := range g.Also {
-		if visible(f) {
-			names = append(names, "--"+f.Names()[0])
+// join returns lines of text for the width. Where one of them is too long,
+// those that end inside a sentence are joined.
+func (h *help) join(lines []string) (joined []string) {
+	if !slices.ContainsFunc(lines, func(line string) bool { return utf8.RuneCountInString(line) > h.width }) {
+		return lines
+	}
+	for _, line := range lines {
+		last := len(joined) - 1
+		if last >= 0 && joined[last] != "" && !strings.HasSuffix(joined[last], ".") && !strings.Contains(joined[last]+line, "  ") {
+			joined[last] += " " + line
+			continue
 		}
+		joined = append(joined, line)
 	}
-	also := strings.Join(names, " ")
-	switch {
-	case all:
-		shown, also = g.All(), ""
-	case len(g.Flags) == 0:
-		b.WriteString(wrap(fmt.Sprintf("%-8s  ", g.Title), also))
-		return
-	}
-	b.WriteString(g.Title + "\n")
-	for _, f := range shown {
-		switch {
-		case all:
-			b.WriteString(flagHelp(f, width))
-		case visible(f):
-			b.WriteString(shortFlagHelp(f, width))
-		}
-	}
-	if also != "" {
-		b.WriteString(wrap("  also: ", also))
-	}
+	return joined
 }
 
-// nameWidth is the width of the column of flag names.
-func nameWidth(c *Command, all bool) int {
-	width := 0
+// A shownGroup is a group of flags in the help.
+type shownGroup struct {
+	Apart bool // an empty line precedes it
+	Title string
+	Flags []cli.Flag
+	Names string // of flags that are only named
+}
+
+func (h *help) groups(c *Command) (all []shownGroup) {
+	h.apart = h.all
 	for _, g := range c.Groups {
-		shown := g.Flags
-		if all {
-			shown = g.All()
-		}
-		for _, f := range shown {
-			if all || visible(f) {
-				width = max(width, len(flagHead(f)))
+		shown := shownGroup{Apart: h.apart || len(g.Flags) > 0, Title: g.Title, Flags: h.shown(g)}
+		h.apart = h.all || len(g.Flags) > 0
+		for _, f := range g.Also {
+			if !h.all && visible(f) {
+				shown.Names = strings.TrimPrefix(shown.Names+" --"+f.Names()[0], " ")
 			}
 		}
+		all = append(all, shown)
 	}
-	return min(width, 32)
+	return all
+}
+
+// shown returns the flags of a group that have lines of their own.
+func (h *help) shown(g Group) []cli.Flag {
+	if h.all {
+		return g.All()
+	}
+	return slices.DeleteFunc(slices.Clone(g.Flags), func(f cli.Flag) bool { return !visible(f) })
 }
 
 func visible(f cli.Flag) bool {
 	v, ok := f.(cli.VisibleFlag)
 	return !ok || v.IsVisible()
+}
+
+// text returns the text of a flag. The plain help has as much of it as fits
+// into one of the widest lines; what follows a semicolon is detail.
+func (h *help) text(f cli.Flag, head string) string {
+	if h.all {
+		return wholeText(f)
+	}
+	text, _ := usageOf(f)
+	clause, _, _ := strings.Cut(text, ";")
+	for _, try := range []string{
+		text + defaultNote(f) + variablesNote(f),
+		text + defaultNote(f),
+		clause + defaultNote(f) + variablesNote(f),
+		clause + defaultNote(f),
+	} {
+		if utf8.RuneCountInString(head+try) <= maxWidth {
+			return try
+		}
+	}
+	return clause
+}
+
+// shellWords matches the words of a command line with their quotes.
+var shellWords = regexp.MustCompile(`(?:'[^']*'|\S)+`)
+
+// example breaks a command line so that a shell still takes it for one.
+func (h *help) example(line string) string {
+	const head = "          "
+	if len(head)+utf8.RuneCountInString(line) <= h.width {
+		return line
+	}
+	return strings.TrimPrefix(terminal.Wrap(head, shellWords.FindAllString(line, -1), ` \`, h.width), head)
 }
 
 // flagHead is the flag as it is written: "-q, --quiet", "--duration DURATION". Longer aliases are spellings of other
@@ -165,32 +182,11 @@ func flagHead(f cli.Flag) string {
 	return head
 }
 
-// flagHelp returns the full help of a flag, in one or more lines.
-func flagHelp(f cli.Flag, width int) string {
+// wholeText is the whole text of a flag.
+func wholeText(f cli.Flag) string {
 	text, _ := usageOf(f)
-	return wrap(flagColumn(f, width), text+aliasNote(f)+defaultNote(f)+variablesNote(f))
+	return text + aliasNote(f) + defaultNote(f) + variablesNote(f)
 }
-
-// shortFlagHelp is the line of a flag in the plain help: as much of it as one
-// line holds. What follows a semicolon is detail.
-func shortFlagHelp(f cli.Flag, width int) string {
-	text, _ := usageOf(f)
-	clause, _, _ := strings.Cut(text, ";")
-	head := flagColumn(f, width)
-	for _, try := range []string{
-		text + defaultNote(f) + variablesNote(f),
-		text + defaultNote(f),
-		clause + defaultNote(f) + variablesNote(f),
-		clause + defaultNote(f),
-	} {
-		if line := wrap(head, try); strings.Count(line, "\n") == 1 {
-			return line
-		}
-	}
-	return wrap(head, clause)
-}
-
-func flagColumn(f cli.Flag, width int) string { return fmt.Sprintf("  %-*s  ", width, flagHead(f)) }
 
 func defaultNote(f cli.Flag) string {
 	if d := DefaultText(f); d != "" {
@@ -234,28 +230,4 @@ func DefaultText(f cli.Flag) string {
 	default:
 		return value
 	}
-}
-
-// wrap writes text after head and breaks it at spaces, so that no line passes
-// helpWidth; further lines begin below the text.
-func wrap(head, text string) string {
-	var b strings.Builder
-	indent := utf8.RuneCountInString(head)
-	column := indent
-	b.WriteString(head)
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case column+1+n > helpWidth:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return strings.TrimRight(b.String(), " ") + "\n"
 }

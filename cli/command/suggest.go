@@ -24,11 +24,14 @@ func unknownFlag(table *Table, c *Command, name string) error {
 			return exit.Usagef("--%s %s", name, a.Why)
 		}
 	}
+	if slices.Contains(everywhere(), name) {
+		return exit.Usagef("--%s takes no value", name)
+	}
 	err := exit.Usagef("unknown flag %s", dashed(name))
 	if owners := withFlag(table, name); len(owners) > 0 {
 		return err.WithHint("%s", ownersText(owners, c.Section))
 	}
-	names := globalFlagNames()
+	names := everywhere()
 	for _, f := range slices.Concat(c.Flags(), c.ForwardedFlags) {
 		names = append(names, f.Names()...)
 	}
@@ -85,14 +88,8 @@ func unknownCommand(table *Table, name string) error {
 	if why, ok := table.Absent[name]; ok && table.Find(name) == nil {
 		return exit.Usagef("the command %s %s", name, why)
 	}
-	names := []string{"help"}
-	for _, c := range table.Commands {
-		if c.Section != "" {
-			names = append(names, c.Name)
-		}
-	}
 	err := exit.Usagef("unknown command %q", name)
-	if near := suggest.Closest(name, names); near != "" {
+	if near := suggest.Closest(name, table.names()); near != "" {
 		return err.WithHint("did you mean warp %s?", near)
 	}
 	return err.WithHint("warp --help lists the commands")

@@ -141,11 +141,15 @@ func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, e
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return trial.Side{}, exit.Usagef("%s does not say which benchmark to run", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
 	}
-	line := Table(inv.Env).Scan(args)
-	if line.Command != nil && line.Command.Check == nil {
-		return trial.Side{}, exit.Usagef("%s: the command %s is no benchmark", flag, line.Command.Name)
+	table := Table(inv.Env)
+	line, err := table.Parse(args)
+	if c := table.Find(args[0]); c != nil && c.Check == nil {
+		return trial.Side{}, exit.Usagef("%s: the command %s is no benchmark", flag, c.Name)
 	}
-	if err := checkSide(inv.Env, line); err != nil {
+	if err == nil {
+		err = checkSide(line)
+	}
+	if err != nil {
 		return trial.Side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
 	}
 	return trial.Side{Benchmark: line.Command.Name, Settings: args, Length: lengthOf(line.Command), Args: args}, nil
@@ -161,23 +165,14 @@ func lengthOf(c *command.Command) time.Duration {
 // settingsOf writes a command line with the settings of a file.
 func settingsOf(line *command.Line) (args []string) {
 	args = append(args, line.Command.Name)
-	for _, t := range line.Tokens {
-		switch {
-		case t.Name == "":
-		case t.HasValue:
-			args = append(args, "--"+t.Name+"="+t.Value)
-		default:
-			args = append(args, "--"+t.Name)
-		}
+	for _, f := range line.Flags {
+		args = append(args, f.Arg())
 	}
 	return args
 }
 
 // checkSide finds out whether a benchmark would begin.
-func checkSide(env command.Environment, line *command.Line) error {
-	if err := line.Parse(env); err != nil {
-		return err
-	}
+func checkSide(line *command.Line) error {
 	for _, name := range reports.RunAssertions() {
 		if line.Command.WasGiven(name) {
 			return exit.Usagef("--%s is about a single run", name).WithHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"warp/cli/command"
@@ -35,7 +34,11 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 		typed = append(typed, "--var="+v)
 	}
 	typed = append(typed, inv.ForwardedArgs...)
-	file, err := suite.Read(ctx, Table(inv.Env).Scan(typed), inv.In, inv.Hide, inv.Warnf)
+	line, err := Table(inv.Env).Parse(typed)
+	if err != nil {
+		return sides, err
+	}
+	file, err := suite.Read(ctx, line, inv.In, inv.Hide, inv.Warnf)
 	if err != nil {
 		return sides, err
 	}
@@ -47,9 +50,9 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
 		}
 		r := &suite.Run{Benchmark: b, File: file.Name}
-		err := r.Scan(Table(inv.Env), Table(inv.Env).Scan(slices.Concat(typed, own[i])))
+		err := r.Parse(Table(inv.Env), line.Flags, own[i]...)
 		if err == nil {
-			err = checkSide(inv.Env, r.Parsed)
+			err = checkSide(r.Parsed)
 		}
 		if err != nil {
 			return sides, r.Explain(err)

@@ -14,7 +14,7 @@ import (
 // Table lists the commands in the order of the help, and then more of them.
 func Table(env command.Environment, more ...*command.Command) *command.Table {
 	commands := append(All(env), more...)
-	table := command.NewTable(commands)
+	table := command.NewTable(commands, env)
 	for _, c := range commands {
 		if c.Section == command.SectionBenchmark {
 			// They have so many flags that the ones which are explained with

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 
@@ -286,9 +287,14 @@ func (c *Console) Draw(lines []string) {
 }
 
 // PrintError is the only function that prints an error. It prints one line
-// whatever the error contains, because scripts and logs cut at line ends.
-func PrintError(w io.Writer, hide *redact.Redactor, err error) {
-	fmt.Fprintln(w, "warp: error: "+hide.Text(oneLine(err.Error())))
+// whatever the error contains, because scripts and logs cut at line ends. On a
+// terminal the line is broken at blanks, so that it fits into columns.
+func PrintError(w io.Writer, hide *redact.Redactor, err error, columns int) {
+	line := "warp: error: " + hide.Text(oneLine(err.Error()))
+	if columns > 0 && utf8.RuneCountInString(line) > columns {
+		line = terminal.Wrap("", strings.Fields(line), "", columns)
+	}
+	fmt.Fprintln(w, line)
 }
 
 // oneLine joins the lines of s, and removes control characters: parts of a

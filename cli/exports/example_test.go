@@ -11,8 +11,8 @@ func ExampleFlags() {
 	noVariables := func(string) (string, bool) { return "", false }
 	for _, arg := range []string{"--influxdb=http://token@influx:8086/warp/lab?disk=nvme", "--statsd=localhost"} {
 		var f exports.Flags
-		table := command.NewTable([]*command.Command{{Name: "get", Groups: []command.Group{{Flags: f.Flags(noVariables)}}}})
-		if err := table.Scan([]string{"get", arg}).Parse(noVariables); err != nil {
+		table := command.NewTable([]*command.Command{{Name: "get", Groups: []command.Group{{Flags: f.Flags(noVariables)}}}}, noVariables)
+		if _, err := table.Parse([]string{"get", arg}); err != nil {
 			fmt.Println(err)
 			return
 		}

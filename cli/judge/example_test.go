@@ -10,9 +10,9 @@ import (
 func ExampleFlags() {
 	var f judge.Flags
 	noVariables := func(string) (string, bool) { return "", false }
-	table := command.NewTable([]*command.Command{{Name: "cmp", Groups: []command.Group{{Flags: f.Flags()}}}})
+	table := command.NewTable([]*command.Command{{Name: "cmp", Groups: []command.Group{{Flags: f.Flags()}}}}, noVariables)
 	for _, arg := range []string{"--judge=p99,GET.ttfb", "--min-effect=5%", "--min-effect=none"} {
-		if err := table.Scan([]string{"cmp", arg}).Parse(noVariables); err != nil {
+		if _, err := table.Parse([]string{"cmp", arg}); err != nil {
 			fmt.Println(err)
 			return
 		}

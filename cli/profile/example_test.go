@@ -18,9 +18,9 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	var f profile.Flags
-	table := command.NewTable([]*command.Command{{Name: "get", Groups: []command.Group{{Flags: f.Flags()}}}})
 	noVariables := func(string) (string, bool) { return "", false }
-	if err := table.Scan([]string{"get", "--mem", "--threads", "--pprofdir=" + dir}).Parse(noVariables); err != nil {
+	table := command.NewTable([]*command.Command{{Name: "get", Groups: []command.Group{{Flags: f.Flags()}}}}, noVariables)
+	if _, err := table.Parse([]string{"get", "--mem", "--threads", "--pprofdir=" + dir}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -31,8 +31,20 @@ const Command = "run"
 type Run struct {
 	runfile.Benchmark
 	File   string
-	Parsed *command.Line // its command line; set by Scan
+	Parsed *command.Line // its command line; set by Parse
+
+	command *command.Command
+	args    []setting // of the command line
 }
+
+// A setting is a flag with a value, from the file or from the command line.
+type setting struct {
+	flag        cli.Flag
+	name, value string
+	inFile      bool
+}
+
+func (s setting) arg() string { return command.Setting{Name: s.name, Value: s.value}.Arg() }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 
@@ -40,11 +52,11 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 // unused variable.
 func Read(ctx context.Context, line *command.Line, in io.Reader, hide *redact.Redactor, warnf func(string, ...any)) (*runfile.File, error) {
 	vars := map[string]string{}
-	for _, t := range line.Tokens {
-		if t.Name != "var" {
+	for _, s := range line.Flags {
+		if s.Name != "var" {
 			continue
 		}
-		name, value, ok := strings.Cut(t.Value, "=")
+		name, value, ok := strings.Cut(s.Value, "=")
 		if !ok || !variableName.MatchString(name) {
 			return nil, exit.Usagef("--var: this is not NAME=VALUE with a name of letters, digits and _")
 		}
@@ -53,7 +65,7 @@ func Read(ctx context.Context, line *command.Line, in io.Reader, hide *redact.Re
 			hide.Add(value)
 		}
 	}
-	name, text, err := readText(ctx, line.Arguments()[0], in)
+	name, text, err := readText(ctx, line.Args[0], in)
 	if err != nil {
 		return nil, err
 	}
@@ -111,62 +123,75 @@ func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redac
 	}
 }
 
-// Scan makes a command line of the settings and of the flags of typed, which override them.
-func (r *Run) Scan(table *command.Table, typed *command.Line) error {
-	r.Parsed = &command.Line{Table: table}
+// Parse parses the command line that the settings make with typed flags, which override them. own are arguments of
+// this benchmark alone, which override both.
+func (r *Run) Parse(table *command.Table, typed []command.Setting, own ...string) error {
+	if err := r.find(table); err != nil {
+		return err
+	}
+	var inFile []setting
+	for _, s := range r.Settings {
+		all, err := r.values(&s)
+		if err != nil {
+			return err
+		}
+		inFile = append(inFile, all...)
+	}
+	args := []string{r.Name}
+	for _, s := range inFile {
+		args = append(args, s.arg())
+	}
+	for _, t := range typed {
+		if t.Name != "var" {
+			args = append(args, t.Arg())
+		}
+	}
+	line, err := table.Parse(append(args, own...))
+	if err != nil {
+		return err
+	}
+	over := line.Flags[len(inFile):]
+	// A list would have the values of the file besides those that override them.
+	r.args = slices.DeleteFunc(inFile, func(s setting) bool {
+		return slices.ContainsFunc(over, func(o command.Setting) bool { return o.Name == s.name })
+	})
+	for _, o := range over {
+		r.args = append(r.args, setting{flag: r.command.Lookup(o.Name), name: o.Name, value: o.Value})
+	}
+	args = args[:1]
+	for _, s := range r.args {
+		args = append(args, s.arg())
+	}
+	r.Parsed, err = table.Parse(args)
+	return err
+}
+
+// find finds the command of the benchmark.
+func (r *Run) find(table *command.Table) error {
+	r.command = table.Find(r.Name)
 	var names []string
 	for _, c := range table.Commands {
-		if c.Name == r.Name {
-			r.Parsed.Command = c
-		}
 		if c.Check != nil {
 			names = append(names, c.Name)
 		}
 	}
-	c := r.Parsed.Command
 	switch near := suggest.Closest(r.Name, names); {
-	case c != nil && c.Check == nil:
+	case r.command != nil && r.command.Check == nil:
 		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).WithHint("run it by itself")
-	case c == nil && near != "":
+	case r.command == nil && near != "":
 		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("did you mean %s?", near)
-	case c == nil:
+	case r.command == nil:
 		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("warp --help lists the benchmarks")
 	}
-	var over []command.Token
-	for _, t := range typed.Tokens {
-		if t.Name == "" || t.Name == "var" {
-			continue
-		}
-		if t.Flag != nil {
-			t.Name = t.Flag.Names()[0]
-		}
-		t.Flag, t.Early = c.Lookup(t.Name), false
-		over = append(over, t)
-	}
-	for _, s := range r.Settings {
-		tokens, err := r.tokens(c, &s)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(over, func(t command.Token) bool { return t.Flag == tokens[0].Flag }) {
-			r.Parsed.Tokens = append(r.Parsed.Tokens, tokens...)
-			continue
-		}
-		for _, t := range tokens { // an invalid value is an error even if it is overridden
-			if err := r.Parsed.SetFlag(t); err != nil {
-				return err
-			}
-		}
-	}
-	r.Parsed.Tokens = append(r.Parsed.Tokens, over...)
 	return nil
 }
 
-// tokens returns a setting as it would be typed.
-func (r *Run) tokens(c *command.Command, s *runfile.Setting) ([]command.Token, error) {
-	f := command.FindFlag(c.Flags(), s.Flag)
+// values returns a setting as it would be typed, after a try of its values: an invalid one is an error even if it is
+// overridden.
+func (r *Run) values(s *runfile.Setting) (all []setting, err error) {
+	f := command.FindFlag(r.command.Flags(), s.Flag)
 	if f == nil || f.Names()[0] != s.Flag {
-		return nil, r.unknownKey(c, s)
+		return nil, r.unknownKey(r.command, s)
 	}
 	values := s.Values
 	_, repeatable := f.(*flagtype.List)
@@ -177,9 +202,11 @@ func (r *Run) tokens(c *command.Command, s *runfile.Setting) ([]command.Token, e
 	case s.List:
 		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, Expected(f))
 	}
-	var all []command.Token
-	for _, v := range values {
-		all = append(all, command.Token{Flag: f, Name: s.Flag, Value: v, HasValue: true, From: fmt.Sprintf("%s:%d: %s", r.File, s.Line, s.Path)})
+	for _, value := range values {
+		if err := command.Set(f, fmt.Sprintf("%s:%d: %s", r.File, s.Line, s.Path), value); err != nil {
+			return nil, err
+		}
+		all = append(all, setting{flag: f, name: s.Flag, value: value, inFile: true})
 	}
 	return all, nil
 }
@@ -249,7 +276,7 @@ func (r *Run) Explain(err error) error {
 	text = mention.ReplaceAllStringFunc(text, func(m string) string {
 		part := mention.FindStringSubmatch(m)
 		for _, s := range r.Settings {
-			used := slices.ContainsFunc(r.Parsed.Tokens, func(t command.Token) bool { return t.Name == part[1] && t.From != "" })
+			used := slices.ContainsFunc(r.args, func(a setting) bool { return a.name == part[1] && a.inFile })
 			if s.Flag != part[1] || !used {
 				continue
 			}
@@ -290,10 +317,10 @@ func Differ(runs []*Run) error {
 
 // value returns the last given value of a flag.
 func (r *Run) value(name string) (value, from string) {
-	for _, t := range r.Parsed.Tokens {
-		if t.Name == name {
-			value, from = t.Value, ""
-			if t.From == "" {
+	for _, s := range r.args {
+		if s.name == name {
+			value, from = s.value, ""
+			if !s.inFile {
 				from = ", which --" + name + " on the command line does not"
 			}
 		}
@@ -306,7 +333,7 @@ func (r *Run) profiles() string {
 	if !slices.ContainsFunc([]string{"cpu", "mem", "block", "mutex", "threads", "trace"}, r.on) {
 		return ""
 	}
-	return command.Value(r.Parsed.Command.Lookup("pprofdir"))
+	return command.Value(r.command.Lookup("pprofdir"))
 }
 
 // Output returns the flags for output that matter between benchmarks.
@@ -316,10 +343,10 @@ func (r *Run) Output() console.Options {
 
 // on reports whether a boolean flag is given as true.
 func (r *Run) on(name string) (on bool) {
-	for _, t := range r.Parsed.Tokens {
-		if t.Name == name {
-			given, err := strconv.ParseBool(t.Value)
-			on = !t.HasValue || given && err == nil
+	for _, s := range r.args {
+		if s.name == name {
+			given, err := strconv.ParseBool(s.value)
+			on = given && err == nil
 		}
 	}
 	return on
@@ -330,17 +357,13 @@ func (r *Run) on(name string) (on bool) {
 // the secrets in it.
 func (r *Run) Text() string {
 	settings := map[string]any{"api": "v1", "benchmark": r.Name}
-	for _, t := range r.Parsed.Tokens {
-		name, value := t.Flag.Names()[0], t.Value
-		if !t.HasValue {
-			value = "true"
-		}
-		if _, repeatable := t.Flag.(*flagtype.List); repeatable {
-			before, _ := settings[name].([]string)
-			settings[name] = append(before, value)
+	for _, s := range r.args {
+		if _, repeatable := s.flag.(*flagtype.List); repeatable {
+			before, _ := settings[s.name].([]string)
+			settings[s.name] = append(before, s.value)
 			continue
 		}
-		settings[name] = value
+		settings[s.name] = s.value
 	}
 	text, _ := json.Marshal(map[string]any{"warp": settings}) // YAML has all of JSON; texts cannot fail
 	return strings.ReplaceAll(string(text), "{{", `{{"{{"}}`)

@@ -13,13 +13,13 @@ func ExampleFlags() {
 	groups := []command.Group{f.Group(noVariables), f.Traffic(noVariables, "")}
 	get := &command.Command{Name: "get", Groups: groups}
 	f.Given = get.WasGiven
-	table := command.NewTable([]*command.Command{get})
+	table := command.NewTable([]*command.Command{get}, noVariables)
 	for _, args := range [][]string{
 		{"get", "--host=node{1...2}:9000", "--bucket=bench{1...2}"},
 		{"get", "--bucket=gs://bench"},
 		{"get", "--access-key=admin"},
 	} {
-		if err := table.Scan(args).Parse(noVariables); err != nil {
+		if _, err := table.Parse(args); err != nil {
 			fmt.Println(err)
 			return
 		}
