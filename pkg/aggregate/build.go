@@ -352,15 +352,12 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
 		Response: results.StatsOf(&all.Response), Lag: results.StatsOf(&all.Lag),
 		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
-		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.counts.Slowest.report(), Pieces: pieces,
+		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Pieces: pieces,
 	}
 	if v.basis == results.Whole { // the view has no warm-up or tail
 		op.WarmUp, op.Late, op.InFlight = results.Outside{}, results.Outside{}, results.Flight{}
 	}
-	if u := &v.counts.Unanswered; u.Count > 0 {
-		f := u.report()
-		op.Unanswered = &f
-	}
+	v.counts.sections.report(&op)
 	v.failures(op.Segments, all)
 	op.Retries, op.HTTPPhases = v.totals.retries(), v.totals.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)

@@ -91,7 +91,6 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 
 func (p *windowStats) merge(o *windowStats) {
 	p.seen(o.First, o.Last)
-	p.Unanswered.merge(&o.Unanswered)
 	for i := range p.Slices {
 		p.Slices[i].Merge(&o.Slices[i])
 	}
@@ -106,7 +105,7 @@ func (p *windowStats) merge(o *windowStats) {
 	if o.Failed != nil {
 		p.failed().Merge(o.Failed)
 	}
-	p.Slowest.merge(o.Slowest)
+	p.sections.merge(&o.sections)
 	for i, c := range o.Clients.Keys {
 		p.client(c).merge(o.Clients.Vals[i])
 	}

@@ -126,7 +126,6 @@ type windowStats struct {
 	Clients keyed[clientID, counters]
 	Crowd   *stats.Series `json:",omitempty"` // request times of all hosts together, if there are too many hosts
 	Failed  *stats.Series `json:",omitempty"` // failed requests by code, on all hosts; nil if none failed
-	Slowest slowest       // requests on all hosts
 	Classes [len(classBorders)]*sizeClass
 
 	From, To int64
@@ -134,8 +133,9 @@ type windowStats struct {
 	Cuts     []time.Duration `json:",omitempty"` // see Options.Slices
 	Slices   []stats.Series  `json:",omitempty"` // one for each of Cuts
 
-	First, Last int64  // begin of the first request and end of the last one
-	Unanswered  flight // without a response at the end of the drain
+	First, Last int64 // begin of the first request and end of the last one
+
+	sections
 }
 
 func newWindowStats(from, to int64, asked time.Duration, cuts []time.Duration) *windowStats {
@@ -474,7 +474,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 	t := p.client(c.Client)
 	if started {
 		p.seen(start, end)
-		p.Slowest.add(c.Client, r, start, end)
+		p.sections.add(c.Client, r, start, end)
 		h.Requests++
 		t.Requests++
 		if r.Due != 0 {
@@ -490,9 +490,6 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 			p.failed().FailAs(start, r.Code())
 			for i := range p.Slices {
 				p.Slices[i].Fail(r.Counted())
-			}
-			if r.Code() == codeDrainTimeout {
-				p.Unanswered.add(r.Duration)
 			}
 		}
 		return

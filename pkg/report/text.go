@@ -96,9 +96,15 @@ func (p *printer) group(r *results.Report, group int) {
 			p.operation(op, mixed, r)
 		}
 	}
-	if !mixed {
-		return
+	if mixed {
+		p.total(r, group)
 	}
+	p.sections(r, group)
+}
+
+// total prints the figures of all operations together.
+func (p *printer) total(r *results.Report, group int) {
+	g := &r.Groups[group]
 	p.line("")
 	hasBytes := slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Group == group && o.HasBytes() })
 	if g.WindowS > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report"
 	"warp/pkg/report/svg"
 )
 
@@ -58,7 +59,7 @@ type values struct {
 	Begin  int64   // of the axis, in ms since 1970; 0 = unknown
 	Length float64 // of the axis, in seconds
 	Places string  // of the rows, in seconds
-	Table  *table
+	Table  *report.Table
 }
 
 // A series is a column of the table of values.
@@ -90,7 +91,7 @@ const maxRows = 400
 
 // values makes the table. It joins neighbours if there are too many.
 func (t timeline) values(title string, columns []series) *values {
-	v := &values{Length: t.length, Table: &table{Caption: "Values: " + title, Head: []string{"at"}, Closed: true}}
+	v := &values{Length: t.length, Table: &report.Table{Caption: "Values: " + title, Head: []string{"at"}, Closed: true}}
 	if !t.begin.IsZero() {
 		v.Begin = t.begin.UnixMilli()
 		v.Table.Caption += ", from " + t.begin.UTC().Format("15:04:05 UTC")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -31,7 +32,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 	}
 	g := &groups[0]
 	begin, _ := g.length()
-	t := &table{Caption: "What was done to the store, and what became of it", Head: []string{"after", "what was done", "recovered after", "longest gap without a success",
+	t := &report.Table{Caption: "What was done to the store, and what became of it", Head: []string{"after", "what was done", "recovered after", "longest gap without a success",
 		"throughput before", "during", "after", "p99 before", "during", "after", "errors before", "during", "after"}}
 	seconds := func(s *float64, none string) string {
 		if s == nil {
@@ -41,7 +42,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 	}
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		row := []string{svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), human.Visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, dash)}
+		row := []string{svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), human.Visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, report.None)}
 		phases := []*results.MarkPhase{m.Before, m.During, m.After}
 		for _, cell := range []func(*results.MarkPhase) string{
 			func(f *results.MarkPhase) string {
@@ -52,7 +53,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 			},
 			func(f *results.MarkPhase) string {
 				if f.P99 == nil {
-					return dash
+					return report.None
 				}
 				return human.Millis(*f.P99)
 			},
@@ -60,7 +61,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 		} {
 			for _, f := range phases {
 				if f == nil {
-					row = append(row, dash)
+					row = append(row, report.None)
 					continue
 				}
 				row = append(row, cell(f))

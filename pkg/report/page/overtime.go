@@ -158,7 +158,7 @@ func (p *Page) latency(g *group) {
 		}
 		lines := []svg.Line{
 			{Label: "p50", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p50 })},
-			{Label: "p99", Color: i % 8, Class: "dash", Y: value(func(l *latencies) float64 { return l.p99 })},
+			{Label: "p99", Color: i % 8, Class: "report.None", Y: value(func(l *latencies) float64 { return l.p99 })},
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)

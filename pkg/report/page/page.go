@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"warp/pkg/monitor"
+	"warp/pkg/report"
 )
 
 // Options are the options of a page.
@@ -84,7 +85,7 @@ type section struct {
 type block struct {
 	Title string // in a section with several blocks
 	Chart *chart
-	Table *table
+	Table *report.Table
 	Code  string
 	Grid  []chart
 	Notes []string
@@ -108,15 +109,6 @@ type legend struct {
 	Label string
 	Color int
 	Class string
-}
-
-// A table has headings of rows in its first column.
-type table struct {
-	Caption string
-	Head    []string
-	Rows    [][]string
-	Closed  bool // the reader has to open it
-	Text    bool // its cells are text, not numbers
 }
 
 //go:embed assets

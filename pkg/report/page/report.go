@@ -207,7 +207,9 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	p.byClient(&g)
 	p.bySize(&g)
 	p.errors(&g)
-	p.slowest(&g)
+	for _, s := range report.Sections(r, g.ops[0].Group, p.loc) {
+		p.section(section{ID: s.ID, Title: s.Title, Blocks: []block{{Table: &s.Table}}})
+	}
 	p.outside(&g)
 	if !several {
 		return
@@ -241,7 +243,7 @@ func (p *Page) assertions(r *results.Report) {
 	if len(r.Assertions) == 0 {
 		return
 	}
-	t := &table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
+	t := &report.Table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
 		t.Rows = append(t.Rows, []string{human.Visible(a.Assertion), a.Result, human.Visible(a.Sentence)})
@@ -263,7 +265,7 @@ func (p *Page) reproduce(r *results.Report) {
 	for i, text := range r.Statements {
 		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: human.Visible(text)})
 	}
-	t := &table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
+	t := &report.Table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
 	names := make([]string, 0, len(r.Parameters))
 	for name := range r.Parameters {
 		names = append(names, name)

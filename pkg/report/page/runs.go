@@ -188,7 +188,7 @@ func changeOf(before, after float64) string {
 
 // changes returns the table of all metrics of two runs.
 func (p *Page) changes(c *compare.Changes) {
-	t := &table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
+	t := &report.Table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
 	for i := range c.Operations {
 		op := &c.Operations[i]
 		for _, m := range op.Metrics {
@@ -272,7 +272,7 @@ func (p *Page) compareOperations(sides []side) {
 	}
 }
 
-func sameTable(same operationOf, sides []side) *table {
+func sameTable(same operationOf, sides []side) *report.Table {
 	var rows []figures.Row
 	for i, op := range same.of {
 		if op != nil {
@@ -347,7 +347,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 		for _, k := range []struct {
 			name, class string
 			of          func(*latencies) float64
-		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "dash", func(l *latencies) float64 { return l.p99 }}} {
+		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "report.None", func(l *latencies) float64 { return l.p99 }}} {
 			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: bridged(x, of[i], func(n int) float64 {
 				if l := latencyOf(&segments[i][n]); l != nil {
 					return k.of(l)
@@ -371,7 +371,7 @@ func (p *Page) differences(sides []side) {
 			names[name] = true
 		}
 	}
-	t := &table{Caption: "Parameters that differ", Head: []string{"parameter"}, Text: true}
+	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter"}, Text: true}
 	for i := range sides {
 		t.Head = append(t.Head, sides[i].name)
 	}

@@ -116,7 +116,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
 		before, after := report.ColumnNames(v)
-		t := &table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
+		t := &report.Table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
 			r := &sub.Rows[k]
 			largest := max(r.Before.Median, r.After.Median)
@@ -136,8 +136,8 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 }
 
 // valuesTable shows the values of each run.
-func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
-	t := &table{Caption: label + ": each run", Head: []string{"run"}, Closed: true}
+func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *report.Table {
+	t := &report.Table{Caption: label + ": each run", Head: []string{"run"}, Closed: true}
 	for k := range rows {
 		t.Head = append(t.Head, human.Visible(rows[k].Metric))
 	}
@@ -148,7 +148,7 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
 			for k := range rows {
 				values := of(&rows[k])
 				if i >= len(values) {
-					row = append(row, dash)
+					row = append(row, report.None)
 					continue
 				}
 				row = append(row, report.MetricText(rows[k].Unit, values[i], slices.Max(values)))
@@ -189,7 +189,7 @@ func (p *Page) verdictDetails(v *compare.Verdicts) {
 	if len(v.Missing) > 0 {
 		s.Lead = append(s.Lead, "Not in all runs: "+human.Visible(strings.Join(v.Missing, ", "))+".")
 	}
-	t := &table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
+	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
 	for _, x := range v.Parameters {
 		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(compare.OrNone(x.Before)), human.Visible(compare.OrNone(x.After))})
 	}

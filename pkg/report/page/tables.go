@@ -15,17 +15,14 @@ import (
 	"warp/pkg/results"
 )
 
-// dash is a cell without a value.
-const dash = "–"
-
 // tableOf returns a table of columns, the first of which has the headings of the rows.
-func tableOf(caption string, all []columns.Column) *table {
-	t := &table{Caption: caption, Rows: make([][]string, len(all[0].Cells))}
+func tableOf(caption string, all []columns.Column) *report.Table {
+	t := &report.Table{Caption: caption, Rows: make([][]string, len(all[0].Cells))}
 	for _, c := range all {
 		t.Head = append(t.Head, c.Title)
 		for i, cell := range c.Cells {
 			if cell == figures.None {
-				cell = dash
+				cell = report.None
 			}
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
@@ -54,7 +51,7 @@ func rowOf(op *results.Operation) figures.Row {
 }
 
 // operations returns the table of a group.
-func (p *Page) operations(g *group) *table {
+func (p *Page) operations(g *group) *report.Table {
 	all := figures.Row{Name: "all", Errors: g.Errors, Share: 1, BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, HasBytes: g.moves(), Untimed: g.WindowS <= 0,
 		Latency: g.Duration, Response: g.Response}
 	var rows []figures.Row
@@ -69,7 +66,7 @@ func (p *Page) operations(g *group) *table {
 }
 
 // partTable returns a table of the hosts or clients of an operation.
-func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *table {
+func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *report.Table {
 	var rows []figures.Row
 	for i := range parts {
 		h := &parts[i]
@@ -147,10 +144,10 @@ func (p *Page) errors(g *group) {
 	if c := p.errorsOverTime(g); c != nil {
 		s.Blocks = append(s.Blocks, block{Chart: c})
 	}
-	t := &table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
+	t := &report.Table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
 		for _, code := range report.MostFrequent(op.ErrorsByCode) {
-			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), dash, dash, dash}
+			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), report.None, report.None, report.None}
 			for _, e := range op.FirstErrors {
 				if e.Code != code {
 					continue
@@ -158,7 +155,7 @@ func (p *Page) errors(g *group) {
 				if !e.Time.IsZero() {
 					row[3] = e.Time.In(p.loc).Format("15:04:05.000 MST")
 				}
-				row[4], row[5] = human.Host(e.Endpoint), human.Visible(cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
+				row[4], row[5] = human.Host(e.Endpoint), human.Visible(report.Cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -169,17 +166,9 @@ func (p *Page) errors(g *group) {
 	p.section(s)
 }
 
-// cut shortens foreign text.
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
-}
-
 // outside shows requests outside the window, which could hide something slow.
 func (p *Page) outside(g *group) {
-	t := &table{Caption: "Requests that started before or after the window, or had no answer at its end",
+	t := &report.Table{Caption: "Requests that started before or after the window, or had no answer at its end",
 		Head: []string{"operation", "before", "errors", "in flight at its begin", "longest of them", "after", "errors", "without an answer"}}
 	any := false
 	for _, op := range g.ops {
