@@ -16,6 +16,7 @@ import (
 	"warp/cli/live"
 	"warp/cli/session"
 	"warp/pkg/bench"
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 )
 
@@ -115,10 +116,10 @@ func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time
 
 func fakeSnapshot() monitor.Snapshot {
 	return monitor.Snapshot{Ops: []monitor.Op{
-		{Op: "GET", Requests: 12345, Bytes: 1 << 40, P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond,
+		{Op: "GET", Counter: counter.Counter{Requests: 12345, Bytes: 1 << 40}, P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond,
 			Current: monitor.Rate{Requests: 123.45, Bytes: 1234.5 * (1 << 20), Objects: 123.45},
 			Average: monitor.Rate{Requests: 120, Bytes: 1200 * (1 << 20), Objects: 120}},
-		{Op: "STAT", Requests: 99, Errors: 7, P50: 812 * time.Microsecond, P99: 2 * time.Second,
+		{Op: "STAT", Counter: counter.Counter{Requests: 99, Errors: 7}, P50: 812 * time.Microsecond, P99: 2 * time.Second,
 			Current: monitor.Rate{Requests: 9.9, Objects: 9.9},
 			Average: monitor.Rate{Requests: 9, Objects: 9}},
 	}}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/counter"
 	"warp/pkg/oplog"
 )
 
@@ -49,36 +50,17 @@ type figures struct {
 	of    [kinds]sums
 }
 
-// sums are the figures of one kind. Requests that failed are in errors only.
-type sums struct {
-	count, bytes, errors int64
-	time, min, max       time.Duration
-}
+// sums are the figures of one kind. aisloader counts failed requests only as errors.
+type sums struct{ counter.Counter }
 
-func (s *sums) add(r *oplog.Record) {
-	if r.Err != "" {
-		s.errors++
-		return
-	}
-	if s.count++; s.count == 1 || r.Duration < s.min {
-		s.min = r.Duration
-	}
-	s.bytes += r.Bytes
-	s.time += r.Duration
-	s.max = max(s.max, r.Duration)
-}
+func (s *sums) count() int64 { return int64(s.Time.N) }
 
-func (s *sums) mean() time.Duration {
-	if s.count == 0 {
-		return 0
-	}
-	return s.time / time.Duration(s.count)
-}
+func (s *sums) mean() time.Duration { return time.Duration(s.Time.Mean()) }
 
 // throughput is in bytes per second.
 func (f *figures) throughput(kind int, now time.Time) int64 {
 	if elapsed := now.Sub(f.start).Seconds(); elapsed > 0 {
-		return int64(float64(f.of[kind].bytes) / elapsed)
+		return int64(float64(f.of[kind].Bytes) / elapsed)
 	}
 	return 0
 }
@@ -102,8 +84,8 @@ func (t *Table) Write(batch []oplog.Record) error {
 	for i := range batch {
 		for kind, name := range kindNames {
 			if batch[i].Op == name {
-				t.interval.of[kind].add(&batch[i])
-				t.total.of[kind].add(&batch[i])
+				t.interval.of[kind].Add(&batch[i])
+				t.total.of[kind].Add(&batch[i])
 			}
 		}
 	}
@@ -137,19 +119,19 @@ func (t *Table) Interval() {
 
 func (t *Table) intervalLine(kind int, now time.Time) {
 	s, all := &t.interval.of[kind], &t.total.of[kind]
-	if s.count == 0 && s.errors == 0 {
+	if s.Requests == 0 {
 		return
 	}
 	errors := "-"
-	if all.errors > 0 {
-		errors = human.Grouped(s.errors) + " (" + human.Grouped(all.errors) + ")"
+	if all.Errors > 0 {
+		errors = human.Grouped(int64(s.Errors)) + " (" + human.Grouped(int64(all.Errors)) + ")"
 	}
-	count := human.Grouped(s.count) + " (" + human.Grouped(all.count)
+	count := human.Grouped(s.count()) + " (" + human.Grouped(all.count())
 	if kind != kindConfig {
 		// The last number counts finished requests that are not counted yet; warp has none.
 		count += " " + human.Grouped(int64(t.pending[kindNames[kind]])) + " 0"
 	}
-	t.print(line(now.Format(clock), kindNames[kind], count+")", size(s.bytes, 1)+" ("+size(all.bytes, 1)+")", s.latency(),
+	t.print(line(now.Format(clock), kindNames[kind], count+")", size(int64(s.Bytes), 1)+" ("+size(int64(all.Bytes), 1)+")", s.latency(),
 		rate(t.interval.throughput(kind, now))+" ("+rate(t.total.throughput(kind, now))+")", errors))
 }
 
@@ -164,8 +146,8 @@ func (t *Table) Finish() error {
 	}
 	t.print("\n" + head())
 	for kind := range kindNames {
-		if s := &t.total.of[kind]; s.count > 0 || s.errors > 0 {
-			t.print(line(now.Format(clock), kindNames[kind], human.Grouped(s.count), size(s.bytes, 1), s.latency(), rate(t.total.throughput(kind, now)), human.Grouped(s.errors)))
+		if s := &t.total.of[kind]; s.Requests > 0 {
+			t.print(line(now.Format(clock), kindNames[kind], human.Grouped(s.count()), size(int64(s.Bytes), 1), s.latency(), rate(t.total.throughput(kind, now)), human.Grouped(int64(s.Errors))))
 		}
 	}
 	return t.failed
@@ -188,7 +170,7 @@ func line(at, op, count, size, latency, throughput, errors string) string {
 }
 
 func (s *sums) latency() string {
-	return fmt.Sprintf("%-11s%-11s%-11s", short(s.min), short(s.mean()), short(s.max))
+	return fmt.Sprintf("%-11s%-11s%-11s", short(s.Time.Min), short(s.mean()), short(s.Time.Max))
 }
 
 // short cuts a duration to three digits after the point.
@@ -243,8 +225,8 @@ type document struct {
 func (f *figures) document(now time.Time) string {
 	of := func(kind int) document {
 		s := &f.of[kind]
-		return document{Start: f.start, Count: s.count, Bytes: s.bytes, Errors: s.errors, Latency: s.mean(),
-			Duration: now.Sub(f.start), Min: s.min, Max: s.max, Throughput: f.throughput(kind, now)}
+		return document{Start: f.start, Count: s.count(), Bytes: int64(s.Bytes), Errors: int64(s.Errors), Latency: s.mean(),
+			Duration: now.Sub(f.start), Min: s.Time.Min, Max: s.Time.Max, Throughput: f.throughput(kind, now)}
 	}
 	text, err := json.MarshalIndent(struct {
 		Get document `json:"get"`

@@ -114,7 +114,7 @@ func (h *history) slowest(now int64, parts []monitor.Part, of func(*sample) []mo
 			all[i].bytes, all[i].objects = growth(parts[i].Bytes, old.Bytes)/seconds, growth(parts[i].Objects, old.Objects)/seconds
 		}
 		if n := growth(parts[i].Requests-parts[i].Errors, old.Requests-old.Errors); n > 0 {
-			all[i].mean = max(0, time.Duration(float64(parts[i].Busy-old.Busy)/n))
+			all[i].mean = max(0, time.Duration(float64(parts[i].Time.Sum-old.Time.Sum)/n))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b recent) int {

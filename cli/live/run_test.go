@@ -12,6 +12,7 @@ import (
 	"github.com/cheggaaa/pb/v3"
 
 	"warp/internal/check"
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 )
 
@@ -29,7 +30,7 @@ func newFake(hosts, clients int) *fake {
 	f.totals.Ops = []monitor.Op{
 		{Op: "DELETE", P50: 72 * time.Microsecond, P99: 8 * time.Millisecond},
 		{Op: "GET", P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond},
-		{Op: "PUT", P50: 812 * time.Microsecond, P99: 2 * time.Second, Errors: 1234},
+		{Op: "PUT", P50: 812 * time.Microsecond, P99: 2 * time.Second, Counter: counter.Counter{Errors: 1234}},
 	}
 	for i := range hosts {
 		f.totals.Hosts = append(f.totals.Hosts, monitor.Part{Name: fmt.Sprintf("http://10.0.0.%d:9000", i+1)})
@@ -76,7 +77,7 @@ func (f *fake) pass(d time.Duration) {
 				parts[i].Requests += n
 				parts[i].Objects += n
 				parts[i].Bytes += n << 10
-				parts[i].Busy += time.Duration(n) * time.Duration(i+1) * time.Millisecond
+				parts[i].Time.Sum += time.Duration(n) * time.Duration(i+1) * time.Millisecond
 			}
 		}
 		slow(f.totals.Hosts)

@@ -20,6 +20,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/counter"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/script"
@@ -114,14 +115,12 @@ type Table struct {
 
 // statementSums add up records.
 type statementSums struct {
-	count          uint64
+	counter.Counter
+	shown          counter.Counter // at the previous line
 	duration, ttfb stats.Histogram
-	bytes          int64
-	errors         map[int]int64
+	errors         map[int]int64 // by HTTP status
 	maxConcurrent  int
 	intervalMax    int
-	shown          uint64 // count and bytes of the lines before
-	shownBytes     int64
 }
 
 // New returns the table of statements, whose steps are executed in the same order.
@@ -250,10 +249,10 @@ func (t *Table) final(report *statementReport) {
 	if t.step.Warmup > 0 {
 		// Not before: its last requests may end long after it.
 		report.Warmup = t.warm.figures()
-		t.print(t.warm.line("WARMUP", t.warm.maxConcurrent, t.warm.bytes, t.warm.count))
+		t.print(t.warm.line("WARMUP", t.warm.maxConcurrent, int64(t.warm.Bytes), t.warm.Requests))
 	}
 	report.Final = t.rest.figures()
-	t.print(t.rest.line("FINAL ", t.rest.maxConcurrent, t.rest.bytes, t.rest.count))
+	t.print(t.rest.line("FINAL ", t.rest.maxConcurrent, int64(t.rest.Bytes), t.rest.Requests))
 	if t.firstError != "" {
 		t.Warnf("statement %d: the first of its errors: %s", report.Number, t.firstError)
 	}
@@ -294,12 +293,12 @@ func (t *Table) tick() {
 	case t.Quiet:
 	case t.JSON:
 		t.Figures(statementLine{
-			len(t.report.Statements), sums == &t.warm, human.Thousandths(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
+			len(t.report.Statements), sums == &t.warm, human.Thousandths(elapsed.Seconds()), *sums.figures(), sums.Requests - sums.shown.Requests, int64(sums.Bytes - sums.shown.Bytes),
 		})
 	default:
-		t.print(sums.line(t.left(elapsed), sums.intervalMax, sums.bytes-sums.shownBytes, sums.count-sums.shown))
+		t.print(sums.line(t.left(elapsed), sums.intervalMax, int64(sums.Bytes-sums.shown.Bytes), sums.Requests-sums.shown.Requests))
 	}
-	sums.shown, sums.shownBytes, sums.intervalMax = sums.count, sums.bytes, 0
+	sums.shown, sums.intervalMax = sums.Counter, 0
 }
 
 // left returns the first column: the time that is left or, if that is unknown, the
@@ -324,7 +323,7 @@ func (t *Table) updatePeak(warming bool) {
 
 // add counts every request, and times and bytes of the successful ones.
 func (s *statementSums) add(r *oplog.Record) {
-	s.count++
+	s.Counter.Add(r)
 	if r.Err != "" {
 		if s.errors == nil {
 			s.errors = make(map[int]int64)
@@ -332,7 +331,6 @@ func (s *statementSums) add(r *oplog.Record) {
 		s.errors[int(r.Status)]++
 		return
 	}
-	s.bytes += r.Bytes
 	s.duration.Add(r.Duration)
 	if ttfb, seen := r.TTFB(); seen {
 		s.ttfb.Add(ttfb)
@@ -386,7 +384,7 @@ func (s *statementSums) line(first string, concurrency int, bytes int64, request
 		}
 		return strings.Join(all, " | ")
 	}
-	line := fmt.Sprintf("%8s | %8d ‖ %s ‖ %s ‖ %7d | %8s | %5d ‖ %s", first, s.count, cells(&s.duration), cells(&s.ttfb),
+	line := fmt.Sprintf("%8s | %8d ‖ %s ‖ %s ‖ %7d | %8s | %5d ‖ %s", first, s.Requests, cells(&s.duration), cells(&s.ttfb),
 		concurrency, decimalBytes(bytes), requests, s.errorText())
 	return strings.TrimRight(line, " ")
 }
@@ -416,7 +414,7 @@ func decimalBytes(n int64) string {
 
 // figures are the sums for JSON.
 func (s *statementSums) figures() *Figures {
-	f := &Figures{Count: s.count, Bytes: s.bytes, MaxConcurrent: s.maxConcurrent, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
+	f := &Figures{Count: s.Requests, Bytes: int64(s.Bytes), MaxConcurrent: s.maxConcurrent, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
 	for status, n := range s.errors {
 		f.Errors[fmt.Sprint(status)] = n
 	}

@@ -10,6 +10,7 @@ import (
 	"warp/cli/console"
 	"warp/cli/redact"
 	"warp/cli/statsfile"
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 )
 
@@ -24,7 +25,7 @@ func Example() {
 	out := console.New(console.Streams{Out: os.Stdout, Err: io.Discard}, noVariables, console.Options{}, redact.New(nil, noVariables))
 	defer out.Close()
 	snapshot := func() monitor.Snapshot {
-		return monitor.Snapshot{Ops: []monitor.Op{{Op: "GET", Requests: 500, Elapsed: 10 * time.Second,
+		return monitor.Snapshot{Ops: []monitor.Op{{Op: "GET", Counter: counter.Counter{Requests: 500}, Elapsed: 10 * time.Second,
 			P50: 80 * time.Millisecond, P99: 250 * time.Millisecond, Average: monitor.Rate{Objects: 50, Bytes: 100 << 20}}}}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 )
@@ -40,7 +41,7 @@ func ExampleSteadiness() {
 	steady := monitor.Steadiness{Percent: 7.5, For: 15 * time.Second}
 	start := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC).UnixNano()
 	for elapsed := time.Second; elapsed <= 10*time.Minute; elapsed += time.Second {
-		ops := []monitor.Op{{Op: "GET", Bytes: uint64(elapsed.Seconds()) * 100 << 20, Elapsed: elapsed}}
+		ops := []monitor.Op{{Op: "GET", Counter: counter.Counter{Bytes: uint64(elapsed.Seconds()) * 100 << 20}, Elapsed: elapsed}}
 		steady.Add(&monitor.Snapshot{Ops: ops}, start+int64(elapsed))
 		if why, ok := steady.Reached(); ok {
 			fmt.Println(elapsed, why)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/exact"
+	"warp/pkg/counter"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -31,19 +32,17 @@ type Live struct {
 }
 
 type opCounts struct {
-	name             string
-	first            int64 // begin of the first request
-	requests, errors uint64
-	bytes, objects   uint64
-	latency          stats.Histogram
-	slots            [slotsKept]slotCounts
+	counter.Counter
+	name    string
+	first   int64 // begin of the first request
+	latency stats.Histogram
+	slots   [slotsKept]slotCounts
 }
 
-// slotCounts counts the requests that ended within 100 ms.
+// slotCounts counts the successful requests that ended within 100 ms.
 type slotCounts struct {
-	slot                     int64 // number of the 100 ms since 1970
-	requests, bytes, objects uint64
-	busy                     int64 // sum of durations
+	counter.Counter
+	slot int64 // number of the 100 ms since 1970
 }
 
 // A Snapshot is the state of a run at one moment.
@@ -55,37 +54,21 @@ type Snapshot struct {
 	Clients []Part // of a fleet, in its order
 }
 
-// A Part contains the figures of one host, or of one client of a fleet, since the start. Failed
-// requests count as errors only.
+// A Part contains the figures of one host, or of one client of a fleet, since the start.
 type Part struct {
-	Name           string
-	Requests       uint64 // including failed ones
-	Errors         uint64
-	Bytes, Objects uint64
-	Busy           time.Duration // sum of the durations of successful requests
+	Name string
+	counter.Counter
 }
 
-// Add adds the figures of another part.
-func (p *Part) Add(o *Part) {
-	p.Requests = exact.AddUint(p.Requests, o.Requests)
-	p.Errors = exact.AddUint(p.Errors, o.Errors)
-	p.Bytes = exact.AddUint(p.Bytes, o.Bytes)
-	p.Objects = exact.AddUint(p.Objects, o.Objects)
-	p.Busy = time.Duration(exact.AddInt(int64(p.Busy), int64(o.Busy)))
-}
-
-// Op is one operation at one moment. Rates are per second; failed requests
-// count as errors only.
+// Op is one operation at one moment. Rates are those of successful requests.
 type Op struct {
-	Op             string
-	Requests       uint64 // including failed ones
-	Errors         uint64
-	Bytes, Objects uint64
-	Elapsed        time.Duration  // since the first request began
-	P50, P99       time.Duration  // since the start
-	Latency        *results.Stats // all figures; nil if no request succeeded
-	Current        Rate           // over the last second, or up to five if requests take that long
-	Average        Rate           // since the first request began
+	counter.Counter
+	Op       string
+	Elapsed  time.Duration  // since the first request began
+	P50, P99 time.Duration  // since the start
+	Latency  *results.Stats // all figures; nil if no request succeeded
+	Current  Rate           // over the last second, or up to five if requests take that long
+	Average  Rate           // since the first request began
 }
 
 // A Rate is throughput per second.
@@ -153,36 +136,27 @@ func (l *Live) add(r *oplog.Record) {
 	start, end := r.Span()
 	op := l.op(r.Op, start)
 	op.first = min(op.first, start)
-	op.requests++
-	host := l.host(r.Endpoint)
-	host.Requests++
+	op.Counter.Add(r)
+	l.host(r.Endpoint).Counter.Add(r)
 	if r.Err != "" {
-		op.errors++
-		host.Errors++
 		return
 	}
-	bytes, objects := uint64(max(r.Bytes, 0)), uint64(max(r.Objects, 0))
-	op.bytes = exact.AddUint(op.bytes, bytes)
-	op.objects = exact.AddUint(op.objects, objects)
-	host.Bytes = exact.AddUint(host.Bytes, bytes)
-	host.Objects = exact.AddUint(host.Objects, objects)
-	host.Busy = time.Duration(exact.AddInt(int64(host.Busy), int64(r.Duration)))
 	op.latency.Add(r.Duration)
 	// A request counts in the slot in which it ended. Spreading it over its duration would omit the
 	// requests in flight, and show too little until they end.
 	slot := exact.FloorDiv(end, slotLength)
-	c := &op.slots[((slot%slotsKept)+slotsKept)%slotsKept]
+	c := &op.slots[slotIndex(slot)]
 	switch {
-	case slot < c.slot && c.requests > 0:
+	case slot < c.slot && c.Requests > 0:
 		return // too old to matter
 	case slot != c.slot:
 		*c = slotCounts{slot: slot}
 	}
-	c.requests++
-	c.bytes = exact.AddUint(c.bytes, bytes)
-	c.objects = exact.AddUint(c.objects, objects)
-	c.busy = exact.AddInt(c.busy, exact.Distance(start, end))
+	c.Counter.Add(r)
 }
+
+// slotIndex returns the index of a slot in the ring of slots.
+func slotIndex(slot int64) int64 { return (slot%slotsKept + slotsKept) % slotsKept }
 
 // Snapshot returns the figures at the given time in unix ns.
 func (l *Live) Snapshot(now int64) Snapshot {
@@ -192,14 +166,12 @@ func (l *Live) Snapshot(now int64) Snapshot {
 	for _, op := range l.ops {
 		elapsed := exact.Distance(op.first, now)
 		o := Op{
-			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
+			Counter: op.Counter, Op: op.name,
 			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99), Latency: results.StatsOf(&op.latency),
 			Current: op.current(now),
 		}
-		seconds := float64(elapsed) / 1e9
-		o.Average = Rate{
-			Requests: exact.Ratio(float64(op.requests-op.errors), seconds),
-			Bytes:    exact.Ratio(float64(op.bytes), seconds), Objects: exact.Ratio(float64(op.objects), seconds),
+		if elapsed > 0 {
+			o.Average = rateOf(&op.Counter, float64(elapsed)/1e9)
 		}
 		s.Ops = append(s.Ops, o)
 	}
@@ -215,25 +187,26 @@ func (o *opCounts) current(now int64) Rate {
 	last := exact.FloorDiv(now-arrivalDelay, slotLength) // exclusive
 	recent := o.sum(last-50, last)
 	n := int64(10)
-	if recent.requests > 0 {
-		n = min(max(n, 2*recent.busy/int64(recent.requests)/slotLength), 50)
+	if recent.Requests > 0 {
+		n = min(max(n, 2*int64(recent.Time.Mean())/slotLength), 50)
 	}
 	n = min(n, last-exact.FloorDiv(o.first, slotLength))
 	if n <= 0 {
 		return Rate{}
 	}
-	c, seconds := o.sum(last-n, last), float64(n*slotLength)/1e9
-	return Rate{float64(c.requests) / seconds, float64(c.bytes) / seconds, float64(c.objects) / seconds}
+	c := o.sum(last-n, last)
+	return rateOf(&c, float64(n*slotLength)/1e9)
 }
 
-func (o *opCounts) sum(from, to int64) slotCounts {
-	var sum slotCounts
+// rateOf returns the throughput of the successful requests of c.
+func rateOf(c *counter.Counter, seconds float64) Rate {
+	return Rate{float64(c.Requests-c.Errors) / seconds, float64(c.Bytes) / seconds, float64(c.Objects) / seconds}
+}
+
+func (o *opCounts) sum(from, to int64) (sum counter.Counter) {
 	for i := range o.slots {
 		if c := &o.slots[i]; c.slot >= from && c.slot < to {
-			sum.requests += c.requests
-			sum.bytes = exact.AddUint(sum.bytes, c.bytes)
-			sum.objects = exact.AddUint(sum.objects, c.objects)
-			sum.busy = exact.AddInt(sum.busy, c.busy)
+			sum.Merge(&c.Counter)
 		}
 	}
 	return sum

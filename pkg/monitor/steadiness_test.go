@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"warp/pkg/counter"
 )
 
 // endsAt feeds a run of up to ten minutes with one point per second, whose throughput rate returns.
@@ -15,7 +17,7 @@ func endsAt(s *Steadiness, rate func(second float64) float64) int {
 	for second := 1; second <= 600; second++ {
 		done += rate(float64(second))
 		elapsed := time.Duration(second) * time.Second
-		s.Add(&Snapshot{Ops: []Op{{Op: "GET", Bytes: uint64(done), Objects: 1, Elapsed: elapsed}}}, start+int64(elapsed))
+		s.Add(&Snapshot{Ops: []Op{{Op: "GET", Counter: counter.Counter{Bytes: uint64(done), Objects: 1}, Elapsed: elapsed}}}, start+int64(elapsed))
 		if _, ok := s.Reached(); ok {
 			return second
 		}
@@ -65,8 +67,8 @@ func TestSteadinessOfAll(t *testing.T) {
 		put += 1000 * math.Exp(float64(second)/50)
 		elapsed := time.Duration(second) * time.Second
 		s.Add(&Snapshot{Ops: []Op{
-			{Op: "STAT", Objects: uint64(100 * second), Elapsed: elapsed},
-			{Op: "PUT", Objects: uint64(put), Bytes: uint64(put), Elapsed: elapsed},
+			{Op: "STAT", Counter: counter.Counter{Objects: uint64(100 * second)}, Elapsed: elapsed},
+			{Op: "PUT", Counter: counter.Counter{Objects: uint64(put), Bytes: uint64(put)}, Elapsed: elapsed},
 		}}, int64(elapsed)+1e18)
 		if why, ok := s.Reached(); ok {
 			t.Fatalf("second %d: %s", second, why)
@@ -89,8 +91,8 @@ func TestSteadinessSaysWhy(t *testing.T) {
 	for second := 1; second <= 60; second++ {
 		elapsed := time.Duration(second) * time.Second
 		s.Add(&Snapshot{Ops: []Op{
-			{Op: "PUT", Objects: uint64(second), Bytes: uint64(second) << 20, Elapsed: elapsed},
-			{Op: "STAT", Objects: uint64(1000 * second), Elapsed: elapsed},
+			{Op: "PUT", Counter: counter.Counter{Objects: uint64(second), Bytes: uint64(second) << 20}, Elapsed: elapsed},
+			{Op: "STAT", Counter: counter.Counter{Objects: uint64(1000 * second)}, Elapsed: elapsed},
 		}}, 1e18+int64(elapsed))
 	}
 	if why, _ := s.Reached(); why != "PUT within 0 % of 1.00 MiB/s for 17s, STAT within 0 % of 1000.00 obj/s for 17s" {

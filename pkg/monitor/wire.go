@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
-	"time"
 
 	"warp/internal/exact"
 	"warp/internal/wire"
@@ -20,9 +19,7 @@ func (l *Live) Append(b []byte) []byte {
 	for _, op := range l.ops {
 		b = wire.AppendText(b, op.name)
 		b = binary.AppendVarint(b, op.first)
-		for _, n := range [...]uint64{op.requests, op.errors, op.bytes, op.objects} {
-			b = binary.AppendUvarint(b, n)
-		}
+		b = op.Counter.Append(b)
 		b = op.latency.Append(b)
 		b = op.appendSlots(b)
 	}
@@ -31,10 +28,7 @@ func (l *Live) Append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(hosts)))
 	for _, h := range hosts {
 		b = wire.AppendText(b, h.Name[:min(len(h.Name), maxHostName)])
-		for _, n := range [...]uint64{h.Requests, h.Errors, h.Bytes, h.Objects} {
-			b = binary.AppendUvarint(b, n)
-		}
-		b = binary.AppendVarint(b, int64(h.Busy))
+		b = h.Counter.Append(b)
 	}
 	return b
 }
@@ -42,18 +36,14 @@ func (l *Live) Append(b []byte) []byte {
 func (o *opCounts) appendSlots(b []byte) []byte {
 	used := 0
 	for i := range o.slots {
-		if o.slots[i].requests > 0 {
+		if o.slots[i].Requests > 0 {
 			used++
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(used))
 	for i := range o.slots {
-		if c := &o.slots[i]; c.requests > 0 {
-			b = binary.AppendVarint(b, c.slot)
-			for _, n := range [...]uint64{c.requests, c.bytes, c.objects} {
-				b = binary.AppendUvarint(b, n)
-			}
-			b = binary.AppendVarint(b, c.busy)
+		if c := &o.slots[i]; c.Requests > 0 {
+			b = c.Counter.Append(binary.AppendVarint(b, c.slot))
 		}
 	}
 	return b
@@ -69,7 +59,7 @@ type State struct {
 func (s *State) Total(name string) Part {
 	sum := Part{Name: name}
 	for i := range s.hosts {
-		sum.Add(&s.hosts[i])
+		sum.Merge(&s.hosts[i].Counter)
 	}
 	return sum
 }
@@ -105,10 +95,7 @@ func Read(b []byte, ahead int64) (*State, error) {
 	}
 	for range n {
 		h := Part{Name: r.Text(maxHostName)}
-		for _, p := range [...]*uint64{&h.Requests, &h.Errors, &h.Bytes, &h.Objects} {
-			*p = r.Uint()
-		}
-		h.Busy = time.Duration(r.Int())
+		h.Counter.Read(&r.Reader)
 		if r.Bad {
 			return nil, errState
 		}
@@ -130,9 +117,7 @@ type wireReader struct {
 func (r *wireReader) op(ahead int64) *opCounts {
 	o := &opCounts{name: r.Text(maxOpName)}
 	o.first = r.Int() - ahead
-	for _, p := range [...]*uint64{&o.requests, &o.errors, &o.bytes, &o.objects} {
-		*p = r.Uint()
-	}
+	o.Counter.Read(&r.Reader)
 	o.latency.Read(&r.Reader, &r.pages)
 	n := r.Uint()
 	if n > slotsKept {
@@ -141,13 +126,12 @@ func (r *wireReader) op(ahead int64) *opCounts {
 	}
 	shift := exact.FloorDiv(ahead+slotLength/2, slotLength) // to the nearest
 	for range n {
-		c := slotCounts{slot: r.Int() - shift, requests: r.Uint(), bytes: r.Uint(), objects: r.Uint(), busy: r.Int()}
+		c := slotCounts{slot: r.Int() - shift}
+		c.Counter.Read(&r.Reader)
 		o.slots[slotIndex(c.slot)] = c
 	}
 	return o
 }
-
-func slotIndex(slot int64) int64 { return (slot%slotsKept + slotsKept) % slotsKept }
 
 // Merge adds the state of another machine. It keeps the latest slots.
 func (l *Live) Merge(s *State) {
@@ -156,30 +140,23 @@ func (l *Live) Merge(s *State) {
 	for _, theirs := range s.ops {
 		op := l.op(strings.Clone(theirs.name), theirs.first)
 		op.first = min(op.first, theirs.first)
-		op.requests = exact.AddUint(op.requests, theirs.requests)
-		op.errors = exact.AddUint(op.errors, theirs.errors)
-		op.bytes = exact.AddUint(op.bytes, theirs.bytes)
-		op.objects = exact.AddUint(op.objects, theirs.objects)
+		op.Counter.Merge(&theirs.Counter)
 		op.latency.Merge(&theirs.latency)
 		for i := range theirs.slots {
 			op.slots[i].merge(&theirs.slots[i])
 		}
 	}
 	for i := range s.hosts {
-		l.host(s.hosts[i].Name).Add(&s.hosts[i])
+		l.host(s.hosts[i].Name).Merge(&s.hosts[i].Counter)
 	}
 }
 
 func (c *slotCounts) merge(o *slotCounts) {
 	switch {
-	case o.requests == 0, c.requests > 0 && o.slot < c.slot:
-		return
-	case c.requests == 0, o.slot > c.slot:
+	case o.Requests == 0, c.Requests > 0 && o.slot < c.slot:
+	case c.Requests == 0, o.slot > c.slot:
 		*c = *o
-		return
+	default:
+		c.Counter.Merge(&o.Counter)
 	}
-	c.requests = exact.AddUint(c.requests, o.requests)
-	c.bytes = exact.AddUint(c.bytes, o.bytes)
-	c.objects = exact.AddUint(c.objects, o.objects)
-	c.busy = exact.AddInt(c.busy, o.busy)
 }

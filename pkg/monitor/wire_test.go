@@ -58,7 +58,10 @@ func TestLiveMergesExactly(t *testing.T) {
 func (l *Live) total() Part {
 	sum := Part{Name: "client"}
 	for _, op := range l.ops {
-		sum.Add(&Part{Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects, Busy: time.Duration(op.latency.Sum())})
+		sum.Merge(&op.Counter)
+		if op.Time.N != op.latency.Count() || float64(op.Time.Sum) != op.latency.Sum() {
+			panic("the counter and the histogram differ")
+		}
 	}
 	return sum
 }

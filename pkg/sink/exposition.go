@@ -1,6 +1,10 @@
 package sink
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // An exposition makes metrics from counts whenever they are scraped.
 type exposition struct {
@@ -49,11 +53,11 @@ func (e *exposition) Collect(out chan<- prometheus.Metric) {
 
 func (e *exposition) collect(s *series, client string, out chan<- prometheus.Metric) {
 	labels := []string{s.op, s.endpoint, client}
-	out <- number(e.requests, prometheus.CounterValue, s.requests, labels...)
-	out <- number(e.bytes, prometheus.CounterValue, s.bytes, labels...)
-	out <- number(e.objects, prometheus.CounterValue, s.objects, labels...)
-	out <- times(e.duration, &s.duration, labels)
-	out <- times(e.ttfb, &s.ttfb, labels)
+	out <- number(e.requests, prometheus.CounterValue, s.Requests, labels...)
+	out <- number(e.bytes, prometheus.CounterValue, s.Bytes, labels...)
+	out <- number(e.objects, prometheus.CounterValue, s.Objects, labels...)
+	out <- times(e.duration, &s.duration, s.Time.Sum, labels)
+	out <- times(e.ttfb, &s.ttfb, s.TTFB.Sum, labels)
 }
 
 // number and times cannot fail, because the labels are valid text and as many as the description
@@ -62,13 +66,13 @@ func number(d *prometheus.Desc, kind prometheus.ValueType, n uint64, labels ...s
 	return prometheus.MustNewConstMetric(d, kind, float64(n), labels...)
 }
 
-func times(d *prometheus.Desc, h *histogram, labels []string) prometheus.Metric {
+func times(d *prometheus.Desc, h *histogram, sum time.Duration, labels []string) prometheus.Metric {
 	total, below := uint64(0), make(map[float64]uint64, latencyBuckets)
-	for i, n := range h.buckets {
+	for i, n := range h {
 		total += n
 		if i < latencyBuckets {
 			below[(minBucket << i).Seconds()] = total
 		}
 	}
-	return prometheus.MustNewConstHistogram(d, total, h.seconds, below, labels...)
+	return prometheus.MustNewConstHistogram(d, total, sum.Seconds(), below, labels...)
 }

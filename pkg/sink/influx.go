@@ -252,7 +252,7 @@ const fewRequests = 10
 func (i *influx) summarized() []*total {
 	enough := make(map[string]bool)
 	for _, t := range i.measured.overall() {
-		enough[t.op] = t.answered >= fewRequests
+		enough[t.op] = t.Time.N >= fewRequests
 	}
 	var chosen totals
 	for _, t := range i.totals.list {
@@ -365,20 +365,24 @@ func (i *influx) point(measurement string, t *total, at time.Time) *write.Point 
 		p.AddTag(name, value)
 	}
 	return p.SortTags().
-		AddField("requests", t.requests).
-		AddField("objects", t.objects).
-		AddField("bytes_total", t.bytes).
-		AddField("errors", t.errors).
-		AddField("request_total_secs", t.time.sum.Seconds()).
-		AddField("request_ttfb_total_secs", t.ttfb.sum.Seconds())
+		AddField("requests", integer(t.Requests)).
+		AddField("objects", integer(t.Objects)).
+		AddField("bytes_total", integer(t.Bytes)).
+		AddField("errors", integer(t.Errors)).
+		AddField("request_total_secs", t.Time.Sum.Seconds()).
+		AddField("request_ttfb_total_secs", t.TTFB.Sum.Seconds())
 }
+
+// integer returns a number as a signed integer, since InfluxDB refuses another type of a field
+// that exists.
+func integer(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 func (i *influx) summary(t *total, at time.Time) *write.Point {
 	return i.point("warp_run_summary", t, at).
-		AddField("request_avg_secs", t.time.mean(t.answered)).
-		AddField("request_max_secs", t.time.max.Seconds()).
-		AddField("request_min_secs", t.time.min.Seconds()).
-		AddField("request_ttfb_avg_secs", t.ttfb.mean(t.started)).
-		AddField("request_ttfb_max_secs", t.ttfb.max.Seconds()).
-		AddField("request_ttfb_min_secs", t.ttfb.min.Seconds())
+		AddField("request_avg_secs", t.Time.Mean()/1e9).
+		AddField("request_max_secs", t.Time.Max.Seconds()).
+		AddField("request_min_secs", t.Time.Min.Seconds()).
+		AddField("request_ttfb_avg_secs", t.TTFB.Mean()/1e9).
+		AddField("request_ttfb_max_secs", t.TTFB.Max.Seconds()).
+		AddField("request_ttfb_min_secs", t.TTFB.Min.Seconds())
 }

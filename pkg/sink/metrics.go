@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/counter"
 	"warp/pkg/oplog"
 )
 
@@ -35,9 +36,9 @@ type Counts struct {
 
 // A series is one operation at one endpoint.
 type series struct {
-	op, endpoint             string
-	requests, bytes, objects uint64
-	duration, ttfb           histogram
+	counter.Counter
+	op, endpoint   string
+	duration, ttfb histogram
 }
 
 // A failure counts the failed requests of a series with one code.
@@ -53,18 +54,14 @@ type flight struct {
 }
 
 // A histogram counts times. The last bucket is for all longer times.
-type histogram struct {
-	buckets [latencyBuckets + 1]uint64
-	seconds float64
-}
+type histogram [latencyBuckets + 1]uint64
 
 func (h *histogram) add(d time.Duration) {
-	h.seconds += d.Seconds()
 	n := 0
 	for n < latencyBuckets && d > minBucket<<n {
 		n++
 	}
-	h.buckets[n]++
+	h[n]++
 }
 
 // Metrics is a recording.Sink that keeps Counts for Prometheus.
@@ -135,13 +132,11 @@ func (m *Metrics) Write(batch []oplog.Record) error {
 
 func (m *Metrics) count(r *oplog.Record) {
 	s := m.of(r.Op, r.Endpoint)
-	s.requests++
+	s.Counter.Add(r)
 	if r.Err != "" {
 		m.failed(place{s.op, s.endpoint}, r.Code())
 		return
 	}
-	s.bytes += uint64(max(r.Bytes, 0))
-	s.objects += uint64(max(r.Objects, 0))
 	s.duration.add(r.Duration)
 	if d, seen := r.TTFB(); seen {
 		s.ttfb.add(d)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"warp/internal/wire"
+	"warp/pkg/counter"
 	"warp/pkg/oplog"
 )
 
@@ -78,8 +79,8 @@ func TestBuckets(t *testing.T) {
 	} {
 		var h histogram
 		h.add(d)
-		if h.buckets[want] != 1 {
-			t.Errorf("%v is in %v", d, h.buckets)
+		if h[want] != 1 {
+			t.Errorf("%v is in %v", d, h)
 		}
 	}
 }
@@ -106,7 +107,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 	requests, failed := uint64(0), uint64(0)
 	for _, s := range c.series {
-		requests += s.requests
+		requests += s.Requests
 	}
 	for _, f := range c.failures {
 		failed += f.requests
@@ -146,9 +147,9 @@ func TestHostileCounts(t *testing.T) {
 		"a label too far":   deflate(t, []byte{1, 200, 'x'}),
 		"no text":           one(func(c *Counts) { c.series[0].op = "\xff" }),
 		"no text as code":   one(func(c *Counts) { c.failures[0].code = "\xff" }),
-		"no number":         one(func(c *Counts) { c.series[0].ttfb.seconds = math.NaN() }),
-		"endless":           one(func(c *Counts) { c.series[0].ttfb.seconds = math.Inf(1) }),
-		"overflow":          one(func(c *Counts) { c.series[0].duration.buckets = [23]uint64{math.MaxUint64, 1} }),
+		"a time below 0":    one(func(c *Counts) { c.series[0].TTFB = counter.Times{N: 1, Sum: -1} }),
+		"a minimum below 0": one(func(c *Counts) { c.series[0].Time = counter.Times{N: 1, Min: math.MinInt64} }),
+		"overflow":          one(func(c *Counts) { c.series[0].duration = [23]uint64{math.MaxUint64, 1} }),
 		"a series twice":    one(func(c *Counts) { c.series = append(c.series, c.series[0]) }),
 		"a code twice":      one(func(c *Counts) { c.failures = append(c.failures, c.failures[0]) }),
 		"in flight twice":   one(func(c *Counts) { c.inFlight = append(c.inFlight, c.inFlight[0]) }),

@@ -36,10 +36,7 @@ func (c *Counts) plain() []byte {
 	for i := range c.series {
 		s := &c.series[i]
 		b = wire.AppendText(wire.AppendText(b, s.op), s.endpoint)
-		for _, n := range [...]uint64{s.requests, s.bytes, s.objects} {
-			b = binary.AppendUvarint(b, n)
-		}
-		b = s.ttfb.append(s.duration.append(b))
+		b = s.ttfb.append(s.duration.append(s.Counter.Append(b)))
 	}
 	b = binary.AppendUvarint(b, uint64(len(c.failures)))
 	for _, f := range c.failures {
@@ -54,10 +51,10 @@ func (c *Counts) plain() []byte {
 }
 
 func (h *histogram) append(b []byte) []byte {
-	for _, n := range h.buckets {
+	for _, n := range h {
 		b = binary.AppendUvarint(b, n)
 	}
-	return binary.BigEndian.AppendUint64(b, math.Float64bits(h.seconds))
+	return b
 }
 
 // errCounts reports data that Append has not written.
@@ -118,7 +115,8 @@ func (r *countsReader) label() string {
 }
 
 func (r *countsReader) series() series {
-	s := series{op: r.label(), endpoint: r.label(), requests: r.Uint(), bytes: r.Uint(), objects: r.Uint()}
+	s := series{op: r.label(), endpoint: r.label()}
+	s.Counter.Read(&r.Reader)
 	r.histogram(&s.duration)
 	r.histogram(&s.ttfb)
 	return s
@@ -126,15 +124,9 @@ func (r *countsReader) series() series {
 
 func (r *countsReader) histogram(h *histogram) {
 	total := uint64(0)
-	for i := range h.buckets {
-		h.buckets[i] = r.Uint()
-		r.Bad = r.Bad || h.buckets[i] > math.MaxUint64-total
-		total += h.buckets[i]
+	for i := range h {
+		h[i] = r.Uint()
+		r.Bad = r.Bad || h[i] > math.MaxUint64-total
+		total += h[i]
 	}
-	bits := r.Bytes(8)
-	if bits == nil {
-		return
-	}
-	h.seconds = math.Float64frombits(binary.BigEndian.Uint64(bits))
-	r.Bad = r.Bad || math.IsNaN(h.seconds) || math.IsInf(h.seconds, 0)
 }

@@ -152,10 +152,10 @@ func (s *statsD) Flush() error {
 
 func (s *statsD) metrics(t *total, seconds float64) {
 	name := s.prefix + strings.ToLower(metricName(t.op)) + "."
-	s.add(name, "count", float64(t.requests), "c")
-	s.add(name, "errors", float64(t.errors), "c")
+	s.add(name, "count", float64(t.Requests), "c")
+	s.add(name, "errors", float64(t.Errors), "c")
 	s.add(name, "pending", float64(s.flying[t.op]), "g")
-	s.add(name, "throughput", float64(t.bytes)/seconds, "g")
+	s.add(name, "throughput", float64(t.Bytes)/seconds, "g")
 	if s.loader {
 		s.loaderPhases(name, t)
 	} else {
@@ -165,12 +165,12 @@ func (s *statsD) metrics(t *total, seconds float64) {
 			}
 		}
 	}
-	if t.answered == 0 {
+	if t.Time.N == 0 {
 		return
 	}
-	s.timer(name, "latency", t.time.mean(t.answered), t.answered)
-	s.add(name, "minlatency", 1000*t.time.min.Seconds(), "ms")
-	s.add(name, "maxlatency", 1000*t.time.max.Seconds(), "ms")
+	s.timer(name, "latency", t.Time.Mean()/1e9, int64(t.Time.N))
+	s.add(name, "minlatency", 1000*t.Time.Min.Seconds(), "ms")
+	s.add(name, "maxlatency", 1000*t.Time.Max.Seconds(), "ms")
 }
 
 // loaderPhases sends the phases under the names that aisloader uses for its target. They include

@@ -34,7 +34,7 @@ func allowed() map[string][]string {
 		".": {"cli"},
 		"cli": {
 			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "pkg/aggregate", "pkg/assert",
-			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
+			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
 			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/credentials", "pkg/store/dial",
@@ -61,7 +61,8 @@ func allowed() map[string][]string {
 		"pkg/report/page":      {"internal/columns", "pkg/report", "pkg/report/figures", "pkg/report/svg", "pkg/compare", "internal/human", "internal/exact", "pkg/results", "pkg/monitor"},
 		"pkg/aggregate":        {"pkg/stats", "pkg/oplog", "internal/human", "internal/exact", "pkg/results", "pkg/aggregate/marks"},
 		"pkg/miniowarp":        {"internal/exact", "pkg/results"},
-		"pkg/monitor":          {"internal/exact", "internal/human", "internal/wire", "pkg/oplog", "pkg/results", "pkg/stats"},
+		"pkg/counter":          {"internal/exact", "internal/wire", "pkg/oplog"},
+		"pkg/monitor":          {"internal/exact", "internal/human", "internal/wire", "pkg/counter", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/aggregate/marks":  {"internal/exact", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/results":          {"internal/exact", "internal/human", "pkg/hostload", "pkg/oplog", "pkg/stats"},
 		"pkg/store":            {"pkg/store/hostselect", "internal/pause", "internal/human"},
@@ -74,7 +75,7 @@ func allowed() map[string][]string {
 		"pkg/oplog/lines":      {},
 		"pkg/script":           {"internal/suggest"},
 		"pkg/runfile":          {"internal/suggest"},
-		"pkg/sink":             {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
+		"pkg/sink":             {"pkg/counter", "pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
 		"pkg/fleet/agent":     {"internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/monitor"},
 		"pkg/fleet/protocol":  {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/transport"},

@@ -100,8 +100,8 @@ func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 		h := &parts[i]
 		r := figures.Row{Name: human.Host(h.Name), Requests: h.Requests, Errors: h.Errors, HasBytes: h.Bytes > 0,
 			BytesPerS: float64(h.Bytes) / elapsed.Seconds(), ObjectsPerS: float64(h.Objects) / elapsed.Seconds()}
-		if n := h.Requests - h.Errors; n > 0 {
-			r.Latency = &results.Stats{Mean: float64(h.Busy) / float64(n) / 1e6}
+		if h.Time.N > 0 {
+			r.Latency = &results.Stats{Mean: h.Time.Mean() / 1e6}
 		}
 		rows = append(rows, r)
 	}

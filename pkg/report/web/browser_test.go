@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 	"warp/pkg/report/page"
 )
@@ -48,7 +49,7 @@ func at(seconds int) *page.Page {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
 	for i := range int64(seconds) {
 		n := uint64(i+1) * 100
-		c.Add(monitor.Snapshot{At: start + (i+1)*1e9, Ops: []monitor.Op{{Op: "GET", Requests: n, Bytes: n << 20, Objects: n, Elapsed: time.Duration((i + 1) * 1e9)}}})
+		c.Add(monitor.Snapshot{At: start + (i+1)*1e9, Ops: []monitor.Op{{Op: "GET", Counter: counter.Counter{Requests: n, Bytes: n << 20, Objects: n}, Elapsed: time.Duration((i + 1) * 1e9)}}})
 	}
 	return page.Report(c.Report(), page.Options{})
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/counter"
 	"warp/pkg/monitor"
 	"warp/pkg/report/page"
 	"warp/pkg/results"
@@ -305,7 +306,7 @@ func TestCourse(t *testing.T) {
 	const seconds = 1000
 	for i := range int64(seconds) {
 		n := uint64(i+1) * 100
-		c.Add(monitor.Snapshot{At: start + (i+1)*1e9, Ops: []monitor.Op{{Op: "GET", Requests: n, Errors: n / 100, Bytes: n << 20, Objects: n, Elapsed: time.Duration((i + 1) * 1e9)}}})
+		c.Add(monitor.Snapshot{At: start + (i+1)*1e9, Ops: []monitor.Op{{Op: "GET", Counter: counter.Counter{Requests: n, Errors: n / 100, Bytes: n << 20, Objects: n}, Elapsed: time.Duration((i + 1) * 1e9)}}})
 	}
 	c.Add(monitor.Snapshot{At: start + seconds*1e9}) // nothing new
 	r := c.Report()
@@ -325,7 +326,7 @@ func TestCourse(t *testing.T) {
 		t.Errorf("segments have %d bytes of %d", bytes, op.Bytes)
 	}
 	var b strings.Builder
-	p := page.Report(r, page.Options{Hosts: []monitor.Part{{Name: "http://a:1", Requests: 5}, {Name: "http://b:2"}}, Elapsed: c.Elapsed()})
+	p := page.Report(r, page.Options{Hosts: []monitor.Part{{Name: "http://a:1", Counter: counter.Counter{Requests: 5}}, {Name: "http://b:2"}}, Elapsed: c.Elapsed()})
 	if err := p.WriteLive(&b, page.Live{}); err != nil || !strings.Contains(b.String(), "By host so far") || !strings.Contains(b.String(), "8 workers of 2 clients") {
 		t.Errorf("%v; the page lacks something", err)
 	}
