@@ -16,12 +16,11 @@ import (
 	"warp/pkg/results"
 )
 
-// Limits of a document of aggregated results: it may be anybody's.
+// Limits of a document of aggregated results, which may be hostile.
 const (
 	maxText     = 64 << 20  // bytes of its text
-	maxItems    = 200_000   // entries of a list, as segments of an operation: more than two days of them
-	maxMembers  = 10_000    // members of an object, as operations, hosts or clients
-	maxDepth    = 100       // of what is passed over
+	maxItems    = 200_000   // entries of a list: segments of more than two days
+	maxMembers  = 10_000    // members of an object: operations, hosts or clients
 	maxSegments = 1_000_000 // segments of all operations
 )
 
@@ -32,8 +31,8 @@ const anyCode = "(any code)"
 // writes unless it is asked for every request.
 func Read(r io.Reader, wanted string) (*results.Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxText + 1}
-	d := resultsReader{Decoder: json.NewDecoder(limited)}
-	err := d.read()
+	var doc document
+	err := decode(limited, &doc)
 	switch {
 	case limited.N <= 0:
 		return nil, fmt.Errorf("the aggregated results are larger than %d MiB", maxText>>20)
@@ -41,45 +40,18 @@ func Read(r io.Reader, wanted string) (*results.Report, error) {
 		return nil, errors.New("the aggregated results are cut off")
 	case err != nil:
 		return nil, fmt.Errorf("not aggregated results of minio/warp, or damaged ones: %w", err)
-	case d.version == nil || d.ops == nil:
+	case doc.Version == nil || doc.Ops.list == nil:
 		return nil, errors.New("this JSON document does not have the aggregated results of minio/warp")
-	case *d.version != 2:
-		return nil, fmt.Errorf("these are aggregated results of version %v; warp knows version 2", *d.version)
+	case *doc.Version != 2:
+		return nil, fmt.Errorf("these are aggregated results of version %v; warp knows version 2", *doc.Version)
 	}
-	return d.report(wanted), nil
+	return doc.report(wanted), nil
 }
 
-// A resultsReader reads the members of the document one by one, so that
-// those that are of no use take no memory.
-type resultsReader struct {
-	*json.Decoder
-	version *number
-	command string
-	partial bool
-	ops     []results.Operation
-
-	segments int // of all operations
-}
-
-func (d *resultsReader) read() error {
-	err := d.members(func(name string) error {
-		switch name {
-		case "v":
-			return d.Decode(&d.version)
-		case "commandline":
-			return d.Decode(&d.command)
-		case "final":
-			var final bool
-			err := d.Decode(&final)
-			d.partial = !final
-			return err
-		case "by_op_type":
-			d.ops = []results.Operation{}
-			return d.members(d.operation)
-		}
-		return d.skip()
-	})
-	if err != nil {
+// decode decodes the only JSON document of r.
+func decode(r io.Reader, doc *document) error {
+	d := json.NewDecoder(r)
+	if err := d.Decode(doc); err != nil {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -88,69 +60,69 @@ func (d *resultsReader) read() error {
 	return nil
 }
 
-// members calls each for every member of an object, with the decoder at its value.
-func (d *resultsReader) members(each func(name string) error) error {
-	return eachMember(d.Decoder, each)
+// A document has the members of aggregated results that a report can use.
+type document struct {
+	Version *number    `json:"v"`
+	Command string     `json:"commandline"`
+	Final   *bool      `json:"final"`
+	Ops     operations `json:"by_op_type"`
 }
 
-func eachMember(d *json.Decoder, each func(name string) error) error {
+// operations are decoded one at a time, so that the lists of only one take memory.
+type operations struct{ list []results.Operation }
+
+func (o *operations) UnmarshalJSON(b []byte) error {
+	o.list = []results.Operation{}
+	segments := 0
+	return eachValue(b, '{', maxMembers, func(name string, d *json.Decoder) error {
+		var a opResults
+		if err := d.Decode(&a); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		n := len(a.Throughput.Segmented.Segments)
+		if segments += n; segments > maxSegments {
+			return fmt.Errorf("there are more than %d segments", maxSegments)
+		}
+		if n > 0 && a.Throughput.Segmented.Millis == 0 {
+			return fmt.Errorf("%s: its segments have no length", name)
+		}
+		o.list = append(o.list, a.operation(name))
+		return nil
+	})
+}
+
+// eachValue calls do for each value of an object or a list of up to limit values, with the name
+// of the value in an object, and with a decoder at the value. null is empty.
+func eachValue(b []byte, open json.Delim, limit int, do func(name string, d *json.Decoder) error) error {
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	kind := "a list"
+	if open == '{' {
+		kind = "an object"
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil {
 		return err
-	} else if t != json.Delim('{') {
-		return errors.New("an object is missing")
+	} else if t != open {
+		return fmt.Errorf("%s is missing", kind)
 	}
 	for n := 0; d.More(); n++ {
-		name, err := d.Token()
-		if err != nil {
+		if n == limit {
+			return fmt.Errorf("%s has more than %d entries", kind, limit)
+		}
+		name := ""
+		if open == '{' {
+			t, err := d.Token()
+			if err != nil {
+				return err
+			}
+			name = fmt.Sprint(t)
+		}
+		if err := do(name, d); err != nil {
 			return err
 		}
-		if n == maxMembers {
-			return fmt.Errorf("an object has more than %d members", maxMembers)
-		}
-		if err := each(fmt.Sprint(name)); err != nil {
-			return err
-		}
 	}
-	_, err := d.Token()
-	return err
-}
-
-// skip passes over a value without keeping it.
-func (d *resultsReader) skip() error {
-	for depth := 0; ; {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-		if depth > maxDepth {
-			return fmt.Errorf("it is nested more than %d times", maxDepth)
-		}
-	}
-}
-
-// operation reads what is known about one operation.
-func (d *resultsReader) operation(name string) error {
-	var a opResults
-	if err := d.Decode(&a); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	n := len(a.Throughput.Segmented.Segments)
-	if d.segments += n; d.segments > maxSegments {
-		return fmt.Errorf("there are more than %d segments", maxSegments)
-	}
-	if n > 0 && a.Throughput.Segmented.Millis == 0 {
-		return fmt.Errorf("%s: its segments have no length", name)
-	}
-	d.ops = append(d.ops, a.operation(name))
 	return nil
 }
 
@@ -248,12 +220,11 @@ func (i *instant) UnmarshalJSON(b []byte) error {
 type items[T any] []T
 
 func (l *items[T]) UnmarshalJSON(b []byte) error {
-	return eachItem(b, func(v T) error {
-		if len(*l) == maxItems {
-			return fmt.Errorf("a list has more than %d entries", maxItems)
-		}
+	return eachValue(b, '[', maxItems, func(_ string, d *json.Decoder) error {
+		var v T
+		err := d.Decode(&v)
 		*l = append(*l, v)
-		return nil
+		return err
 	})
 }
 
@@ -261,40 +232,13 @@ func (l *items[T]) UnmarshalJSON(b []byte) error {
 type table[T any] map[string]T
 
 func (t *table[T]) UnmarshalJSON(b []byte) error {
-	if bytes.Equal(b, []byte("null")) {
-		return nil
-	}
 	*t = table[T]{}
-	d := json.NewDecoder(bytes.NewReader(b))
-	return eachMember(d, func(name string) error {
+	return eachValue(b, '{', maxMembers, func(name string, d *json.Decoder) error {
 		var v T
 		err := d.Decode(&v)
 		(*t)[name] = v
 		return err
 	})
-}
-
-// eachItem decodes the entries of a list one by one.
-func eachItem[T any](b []byte, each func(T) error) error {
-	if bytes.Equal(b, []byte("null")) {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil {
-		return err
-	} else if t != json.Delim('[') {
-		return errors.New("a list is missing")
-	}
-	for d.More() {
-		var v T
-		if err := d.Decode(&v); err != nil {
-			return err
-		}
-		if err := each(v); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // periods adds up the periods of a client while they are read.
@@ -311,7 +255,11 @@ func (p *periods) UnmarshalJSON(b []byte) error {
 			BySize items[requestStats] `json:"by_size"`
 		} `json:"multi_sized_requests"`
 	}
-	return eachItem(b, func(v period) error {
+	return eachValue(b, '[', math.MaxInt, func(_ string, d *json.Decoder) error {
+		var v period
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
 		if v.Single != nil {
 			v.Single.MinSize, v.Single.MaxSize = v.Single.Size, v.Single.Size
 			p.add(v.Single)
@@ -510,19 +458,19 @@ func partsOf(op *results.Operation, rates table[throughput], names []string) []r
 }
 
 // report makes groups of operations that ran at the same time.
-func (d *resultsReader) report(wanted string) *results.Report {
-	r := &results.Report{Version: 2, Command: d.command, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Warnings: []string{
+func (d *document) report(wanted string) *results.Report {
+	r := &results.Report{Version: 2, Command: d.Command, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Warnings: []string{
 		"These are aggregated results of minio/warp, not a log of requests: throughput and segments are what it computed, " +
 			"percentiles (≈) are averages of those of parts of the run and cannot be compared with percentiles of all requests, " +
 			"and what a report shows besides is unknown.",
 	}}
-	if d.partial {
+	if d.Final != nil && !*d.Final {
 		r.Warnings = append(r.Warnings, "The results are those of a run that was still going on.")
 	}
-	slices.SortStableFunc(d.ops, func(a, b results.Operation) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(d.Ops.list, func(a, b results.Operation) int { return a.Start.Compare(b.Start) })
 	var end time.Time
-	for i := range d.ops {
-		op := &d.ops[i]
+	for i := range d.Ops.list {
+		op := &d.Ops.list[i]
 		if i == 0 || !op.Start.Before(end) {
 			r.Groups = append(r.Groups, results.GroupReport{Kind: results.KindAggregated, WindowStart: op.WindowStart, WindowBasis: results.Aggregated, Operations: []string{}})
 			end = op.Stop
@@ -531,7 +479,7 @@ func (d *resultsReader) report(wanted string) *results.Report {
 		op.Group = len(r.Groups) - 1
 		addTo(&r.Groups[op.Group], op)
 	}
-	for _, op := range d.ops {
+	for _, op := range d.Ops.list {
 		op.Share = exact.Ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
 		r.Operations = append(r.Operations, op)
 	}

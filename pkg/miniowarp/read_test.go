@@ -92,7 +92,7 @@ func TestRefused(t *testing.T) {
 		{op(`{"start_time":"9999-12-31T23:59:59Z"}`), "the year 9999 cannot be"},
 		{op(`{"throughput":{"segmented":{"segments":[{}]}}}`), "segments have no length"},
 		{op(`{"throughput":{"segmented":{"segments":[` + strings.Repeat("{},", 200_000) + `{}]}}}`), "more than 200000 entries"},
-		{`{"x":` + strings.Repeat("[", 200), "nested more than"},
+		{`{"x":` + strings.Repeat("[", 20_000), "max depth"},
 	} {
 		if r, err := miniowarp.Read(strings.NewReader(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80s: %v, %v; want %q", c.text, r, err, c.want)
