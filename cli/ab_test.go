@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"warp/cli/redact"
+	"warp/cli/terminal/redact"
 )
 
 func TestSecretsOfSides(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
 	"warp/internal/teststore"
 	"warp/pkg/compare"
 )

@@ -14,12 +14,12 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/commands"
-	"warp/cli/console"
+	"warp/cli/commands/suite"
 	"warp/cli/exit"
-	"warp/cli/redact"
-	"warp/cli/sighup"
-	"warp/cli/suite"
+	"warp/cli/process"
 	"warp/cli/terminal"
+	"warp/cli/terminal/console"
+	"warp/cli/terminal/redact"
 	"warp/pkg/bench"
 	"warp/pkg/store"
 )
@@ -49,7 +49,7 @@ type app struct {
 	signals   <-chan os.Signal
 	exit      func(code int) // for the second signal only
 
-	hangups *sighup.Handler
+	hangups *process.Hangups
 	suite   bool // it runs the benchmarks of a file
 
 	extra func(command.Environment) []*command.Command // more commands, for tests
@@ -71,7 +71,7 @@ func (a *app) table() *command.Table {
 // main runs one command line, without the program's name.
 func (a *app) main(ctx context.Context, args []string) int {
 	hide := redact.New(args, a.env)
-	a.hangups = sighup.New()
+	a.hangups = process.NewHangups()
 	defer a.hangups.End()
 	err := a.dispatch(ctx, args, hide)
 	// Ctrl-C is not an error.

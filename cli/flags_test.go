@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"warp/cli/suite"
+	"warp/cli/commands/suite"
 )
 
 // Whoever quotes a list may put spaces into it, whatever the list is of.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"warp/cli/command"
-	"warp/cli/console"
-	"warp/cli/redact"
-	"warp/cli/suite"
+	"warp/cli/commands/suite"
+	"warp/cli/terminal/console"
+	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )

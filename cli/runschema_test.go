@@ -10,8 +10,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/commands"
+	"warp/cli/commands/suite"
 	"warp/cli/flagtype"
-	"warp/cli/suite"
 	"warp/internal/check"
 	"warp/pkg/runfile"
 )

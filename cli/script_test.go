@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
-	"warp/cli/scripttable"
+	"warp/cli/session/scripttable"
 	"warp/pkg/compare"
 	"warp/pkg/results"
 )

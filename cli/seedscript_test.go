@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"warp/cli/exit"
-	cliplan "warp/cli/plan"
-	"warp/cli/scripttable"
+	cliplan "warp/cli/session/plan"
+	"warp/cli/session/scripttable"
 	"warp/cli/target"
 	"warp/pkg/s3mem"
 )

@@ -55,8 +55,8 @@ func rowsof(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A process is warp with --stdout, and with a log.
-type process struct {
+// A warpProcess is warp with --stdout, and with a log.
+type warpProcess struct {
 	*exec.Cmd
 	rows io.ReadCloser
 	log  string
@@ -64,7 +64,7 @@ type process struct {
 }
 
 // startRows starts warp put, whose rows go to a pipe.
-func startRows(t *testing.T, args ...string) *process {
+func startRows(t *testing.T, args ...string) *warpProcess {
 	t.Helper()
 	p := newProcess(t, args...)
 	p.Stderr = &p.err
@@ -72,14 +72,14 @@ func startRows(t *testing.T, args ...string) *process {
 	return p
 }
 
-func newProcess(t *testing.T, args ...string) *process {
+func newProcess(t *testing.T, args ...string) *warpProcess {
 	t.Helper()
 	warp, err := exec.LookPath("warp")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	p := &process{log: filepath.Join(dir, "log.csv.zst")}
+	p := &warpProcess{log: filepath.Join(dir, "log.csv.zst")}
 	p.Cmd = exec.Command(warp, append([]string{"put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--stdout", "--benchdata=log"}, args...)...)
 	p.Dir = dir
 	if p.rows, err = p.StdoutPipe(); err != nil {
@@ -88,7 +88,7 @@ func newProcess(t *testing.T, args ...string) *process {
 	return p
 }
 
-func (p *process) start(t *testing.T) {
+func (p *warpProcess) start(t *testing.T) {
 	t.Helper()
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func (p *process) start(t *testing.T) {
 }
 
 // end waits for the process, and wants its exit code.
-func (p *process) end(t *testing.T, code int) {
+func (p *warpProcess) end(t *testing.T, code int) {
 	t.Helper()
 	_ = p.Cmd.Wait()
 	if got := p.ProcessState.ExitCode(); got != code {
@@ -110,7 +110,7 @@ func (p *process) end(t *testing.T, code int) {
 }
 
 // says wants a text on standard error so many times.
-func (p *process) says(t *testing.T, text string, times int) {
+func (p *warpProcess) says(t *testing.T, text string, times int) {
 	t.Helper()
 	if n := strings.Count(p.err.String(), text); n != times {
 		t.Errorf("%q is there %d times, want %d: %s", text, n, times, p.err.String())

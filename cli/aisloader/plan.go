@@ -11,8 +11,8 @@ import (
 
 	"warp/cli/benchmarks"
 	"warp/cli/exit"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/runlog"
 	"warp/cli/session"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"

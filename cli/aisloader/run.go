@@ -13,10 +13,10 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/live"
-	"warp/cli/newfile"
-	"warp/cli/plan"
+	"warp/cli/files"
 	"warp/cli/session"
+	"warp/cli/session/plan"
+	"warp/cli/terminal/live"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -79,7 +79,7 @@ func (f *loaderFlags) describe(p *loaderPlan) string {
 
 // execute runs the load.
 func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *loaderPlan) error {
-	if err := newfile.TryFolder("--benchdata", f.Log); err != nil {
+	if err := files.TryFolder("--benchdata", f.Log); err != nil {
 		return err
 	}
 	if err := f.findStatsD(inv, p); err != nil {

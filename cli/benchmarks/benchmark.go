@@ -11,9 +11,9 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/newfile"
-	"warp/cli/runlog"
 	"warp/cli/session"
 	"warp/cli/target"
 	"warp/internal/human"
@@ -165,7 +165,7 @@ func (f *Flags) ready(b benchmark, json bool) (o bench.Options, err error) {
 func (f *Flags) checkFiles(o *bench.Options) error {
 	f.Log = runlog.Path(f.Benchdata, f.LogKind(o.Benchmark), o.ClientID)
 	if f.Progress.Output != "" {
-		if err := newfile.Check("--stats-output", f.Progress.Output, "name another place"); err != nil {
+		if err := files.CheckNew("--stats-output", f.Progress.Output, "name another place"); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (f *Flags) tryFiles() error {
 	if err := f.Analysis.TryOut(); err != nil || f.Stress {
 		return err
 	}
-	return newfile.TryFolder("--benchdata", f.Log)
+	return files.TryFolder("--benchdata", f.Log)
 }
 
 func (f *Flags) workload(b benchmark) command.Group {

@@ -6,8 +6,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
 	"warp/cli/session"
 	"warp/pkg/bench"
 )

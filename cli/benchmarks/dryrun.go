@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"warp/cli/command"
-	"warp/cli/plan"
+	"warp/cli/session/plan"
 	"warp/pkg/bench"
 )
 

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/term"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/newfile"
-	"warp/cli/plan"
-	"warp/cli/runlog"
 	"warp/cli/session"
+	"warp/cli/session/plan"
+	"warp/cli/terminal/console"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/script"
@@ -282,7 +282,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	case f.input != "" && f.input != "-":
 		data, err := os.ReadFile(f.input)
 		if err != nil {
-			return "", "", exit.Usagef("--input: %s: %w", f.input, newfile.Reason(err))
+			return "", "", exit.Usagef("--input: %s: %w", f.input, files.Reason(err))
 		}
 		return f.input, string(data), nil
 	}
@@ -335,7 +335,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
-	if err := newfile.TryFolder("--benchdata", path); err != nil {
+	if err := files.TryFolder("--benchdata", path); err != nil {
 		return err
 	}
 	if err := f.Asserts.TryFiles(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"warp/cli/exit"
-	"warp/cli/redact"
+	"warp/cli/terminal/redact"
 )
 
 // everywhere are the flags of every command. With one of them the rest of the

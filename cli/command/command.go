@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/console"
-	"warp/cli/sighup"
+	"warp/cli/process"
+	"warp/cli/terminal/console"
 )
 
 // A Group is a part of a command's flags under one title.
@@ -106,7 +106,7 @@ type Invocation struct {
 	Version       string   // of warp
 	Env           Environment
 	In            io.Reader
-	Hangups       *sighup.Handler
+	Hangups       *process.Hangups
 	Suite         bool // it is one of several benchmarks that share flags, so some flags may have no use
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
-	"warp/cli/redact"
+	"warp/cli/terminal/redact"
 )
 
 // CompleteWord is the hidden first argument of completion scripts, which ask for

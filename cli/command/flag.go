@@ -7,7 +7,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/cli/redact"
+	"warp/cli/terminal/redact"
 )
 
 // A flag is a flag in the tree. It words errors as warp does, lets variables

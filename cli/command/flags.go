@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/console"
 	"warp/cli/flagtype"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/console"
+	"warp/cli/terminal/console"
 )
 
 // A Table has all commands and flags that a command line may consist of.

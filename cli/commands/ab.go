@@ -14,10 +14,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/commands/trial"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/cli/judge"
-	"warp/cli/trial"
 )
 
 // abFlags say what two sides are run, and how often.
@@ -26,7 +25,7 @@ type abFlags struct {
 	vars           []string // of a file
 	aSetup, bSetup string
 	trial          trial.Options
-	judge          judge.Flags
+	judge          reports.JudgeFlags
 	asserts        reports.AssertFlags
 	html           reports.HTMLFlag
 }

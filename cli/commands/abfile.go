@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"warp/cli/command"
+	"warp/cli/commands/suite"
+	"warp/cli/commands/trial"
 	"warp/cli/exit"
-	"warp/cli/suite"
-	"warp/cli/trial"
 	"warp/internal/human"
 )
 

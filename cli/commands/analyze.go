@@ -11,10 +11,10 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/newfile"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
-	"warp/cli/webpage"
+	"warp/cli/session/webpage"
 	"warp/pkg/results"
 )
 
@@ -102,7 +102,7 @@ func oneLog(ctx context.Context, inv *command.Invocation) (path string, warnings
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {
-		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", newfile.Reason(err))
+		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", files.Reason(err))
 	}
 	remove = func() { os.RemoveAll(folder) }
 	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.Args)

@@ -14,10 +14,9 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/judge"
-	"warp/cli/newfile"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -28,7 +27,7 @@ import (
 func baselineCommand() *command.Command {
 	var folder string
 	var replace, allowFailed bool
-	var judge judge.Flags
+	var judge reports.JudgeFlags
 	var html reports.HTMLFlag
 	return &command.Command{
 		Name: "baseline", Args: "save|check NAME LOG…", Section: command.SectionAnalysis,
@@ -113,7 +112,7 @@ func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Option
 		return nil, err
 	}
 	if err := compare.Distinct(runs); err != nil {
-		return nil, judge.Explain(err)
+		return nil, reports.ExplainComparison(err)
 	}
 	for _, r := range runs {
 		if n := compare.Failed(r.Report); n > 0 && !allowFailed {
@@ -141,7 +140,7 @@ func saveBaseline(inv *command.Invocation, runs []compare.Run, kept string, repl
 	for i, r := range runs {
 		compact := r.Report.Compact()
 		inv.Hide.Strings(compact)
-		err := newfile.Write(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
+		err := files.WriteNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
 		if err != nil {
 			return exit.Errorf("saving the baseline: %w", err)
 		}
@@ -180,7 +179,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	}
 	v, err := compare.Judge(before, after, o)
 	if err != nil {
-		return judge.Explain(err)
+		return reports.ExplainComparison(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
 	if err := reports.ShowVerdicts(inv, v, html); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/calibrate"
 	"warp/pkg/s3mem"

@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/session"
 	"warp/cli/target"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"

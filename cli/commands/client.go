@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/benchmarks"
-	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/session"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
@@ -45,7 +45,7 @@ func clientCommand() *command.Command {
 			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
 		},
 		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
-			clients.TokenFlag(&f.tokenFile),
+			session.TokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
 				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},
 			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` instead of a new one"},
@@ -57,7 +57,7 @@ func clientCommand() *command.Command {
 }
 
 func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error {
-	token, err := clients.ReadToken(inv, f.tokenFile)
+	token, err := session.ReadToken(inv, f.tokenFile)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 	})
 	inv.Notef("warp %s listens at %s for a coordinator", inv.Version, l.Addr())
 	if token == "" {
-		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", clients.TokenVariable)
+		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", session.TokenVariable)
 	}
 	if fingerprint != "" {
 		inv.Notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)

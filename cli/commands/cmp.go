@@ -10,10 +10,9 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/judge"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
-	"warp/cli/webpage"
+	"warp/cli/session/webpage"
 	"warp/pkg/compare"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
@@ -23,7 +22,7 @@ import (
 // of them to another.
 func cmpCommand() *command.Command {
 	var analysis reports.AnalysisFlags
-	var judge judge.Flags
+	var judge reports.JudgeFlags
 	var paired bool
 	var asserts reports.AssertFlags
 	var web webpage.Flags
@@ -100,7 +99,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 	}
 	v, err := compare.Judge(runs[0], runs[1], o)
 	if err != nil {
-		return judge.Explain(err)
+		return reports.ExplainComparison(err)
 	}
 	v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
 	return reports.ConcludeChanges(inv, v, asserts, &analysis.HTML)

@@ -6,11 +6,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/newfile"
-	"warp/cli/runlog"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/session"
 	"warp/internal/human"
 	"warp/pkg/fleet"
@@ -18,7 +17,7 @@ import (
 
 // collectCommand fetches what a coordinator that was killed did not get.
 func collectCommand() *command.Command {
-	f := &clients.Flags{}
+	f := &session.FleetFlags{}
 	var benchdata, run string
 	return &command.Command{
 		Name: "collect", Section: command.SectionAnalysis,
@@ -39,7 +38,7 @@ func collectCommand() *command.Command {
 }
 
 // collect fetches the logs of a run and merges them.
-func collect(ctx context.Context, inv *command.Invocation, f *clients.Flags, run, benchdata string) error {
+func collect(ctx context.Context, inv *command.Invocation, f *session.FleetFlags, run, benchdata string) error {
 	if f.Clients == "" {
 		return exit.Usagef("--warp-client names the clients to collect from")
 	}
@@ -52,7 +51,7 @@ func collect(ctx context.Context, inv *command.Invocation, f *clients.Flags, run
 	if err := runlog.CheckNew(log); err != nil {
 		return err
 	}
-	if err := newfile.TryFolder("--benchdata", log); err != nil {
+	if err := files.TryFolder("--benchdata", log); err != nil {
 		return err
 	}
 	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.

@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/newfile"
 	"warp/cli/reports"
-	"warp/cli/runlog"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/export"
 	"warp/pkg/oplog"
@@ -95,10 +95,10 @@ func (f *logExport) check(inv *command.Invocation) error {
 	if f.out == "-" {
 		return nil
 	}
-	if err := newfile.Check("--out", f.out, "name another place"); err != nil {
+	if err := files.CheckNew("--out", f.out, "name another place"); err != nil {
 		return err
 	}
-	return newfile.TryFolder("--out", f.out)
+	return files.TryFolder("--out", f.out)
 }
 
 func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
@@ -174,7 +174,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	if f.out == "-" {
 		err = inv.Result(fill)
 	} else {
-		err = newfile.Write(f.out, fill)
+		err = files.WriteNew(f.out, fill)
 	}
 	if err != nil && failed != nil {
 		err = failed

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/internal/runsocket"
 	"warp/pkg/oplog"

@@ -11,12 +11,12 @@ import (
 
 	"warp/cli/benchmarks"
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
-	"warp/cli/newfile"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
 	"warp/cli/session"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/oplog/merge"
 	"warp/pkg/results"
@@ -57,7 +57,7 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
-	if err := newfile.TryFolder("--benchdata", path); err != nil {
+	if err := files.TryFolder("--benchdata", path); err != nil {
 		return err
 	}
 	if err := asserts.TryFiles(); err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/newfile"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report/page"
@@ -50,10 +50,10 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	if path == "" {
 		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
 	}
-	if err := newfile.Check("--out", path, "name another place"); err != nil {
+	if err := files.CheckNew("--out", path, "name another place"); err != nil {
 		return err
 	}
-	if err := newfile.TryFolder("--out", path); err != nil {
+	if err := files.TryFolder("--out", path); err != nil {
 		return err
 	}
 	var runs []compare.Run
@@ -74,7 +74,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	for _, r := range runs {
 		inv.Hide.Strings(r.Report)
 	}
-	err := newfile.Write(path, func(w io.Writer) error {
+	err := files.WriteNew(path, func(w io.Writer) error {
 		if len(runs) == 1 {
 			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
 		}

@@ -7,8 +7,8 @@ import (
 
 	"warp/cli/benchmarks"
 	"warp/cli/command"
+	"warp/cli/commands/suite"
 	"warp/cli/flagtype"
-	"warp/cli/suite"
 )
 
 // runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.

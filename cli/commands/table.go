@@ -7,7 +7,7 @@ import (
 	"warp/cli/aisloader"
 	"warp/cli/benchmarks"
 	"warp/cli/command"
-	"warp/cli/profile"
+	"warp/cli/session"
 	"warp/pkg/compare"
 )
 
@@ -26,7 +26,7 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 			}
 		}
 	}
-	table.Before, table.Absent = (&profile.Flags{}).Flags(), absentCommands()
+	table.Before, table.Absent = (&session.ProfileFlags{}).Flags(), absentCommands()
 	table.Instead = map[string][]string{}
 	for _, name := range []string{"access-key", "secret-key", "session-token"} {
 		table.Instead[name] = []string{"profile", "credentials-file"}

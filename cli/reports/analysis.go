@@ -11,12 +11,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/files"
 	"warp/cli/flagtype"
-	"warp/cli/newfile"
-	"warp/cli/redact"
 	"warp/cli/terminal"
+	"warp/cli/terminal/console"
+	"warp/cli/terminal/redact"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/report"
@@ -93,7 +93,7 @@ func (f *AnalysisFlags) Everything() bool {
 // done that would be in vain.
 func (f *AnalysisFlags) CheckOut() error {
 	if f.Out != "" {
-		if err := newfile.Check("--analyze.out", f.Out, "name another place"); err != nil {
+		if err := files.CheckNew("--analyze.out", f.Out, "name another place"); err != nil {
 			return err
 		}
 		if f.HTML.Path != "" && filepath.Clean(f.Out) == filepath.Clean(f.HTML.Path) {
@@ -106,7 +106,7 @@ func (f *AnalysisFlags) CheckOut() error {
 // TryOut finds out whether the files can be made.
 func (f *AnalysisFlags) TryOut() error {
 	if f.Out != "" {
-		if err := newfile.TryFolder("--analyze.out", f.Out); err != nil {
+		if err := files.TryFolder("--analyze.out", f.Out); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) er
 		return err
 	}
 	// After the report, which must not be lost because of the file.
-	if outErr := newfile.Write(f.Out, func(w io.Writer) error { return report.CSV(w, r) }); outErr != nil {
+	if outErr := files.WriteNew(f.Out, func(w io.Writer) error { return report.CSV(w, r) }); outErr != nil {
 		return errors.Join(err, exit.Errorf("writing the segments: %w", outErr))
 	}
 	inv.Notef("segments written to %q", f.Out)

@@ -13,9 +13,9 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/newfile"
-	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
@@ -133,7 +133,7 @@ func directions(path string) (smaller, bigger string) {
 func (f *AssertFlags) checkFiles() error {
 	seen := map[string]string{}
 	for _, file := range f.files() {
-		if err := newfile.Check(file.flag, file.path, "name another place"); err != nil {
+		if err := files.CheckNew(file.flag, file.path, "name another place"); err != nil {
 			return err
 		}
 		path := filepath.Clean(file.path)
@@ -148,7 +148,7 @@ func (f *AssertFlags) checkFiles() error {
 // TryFiles finds out whether the files can be made.
 func (f *AssertFlags) TryFiles() error {
 	for _, file := range f.files() {
-		if err := newfile.TryFolder(file.flag, file.path); err != nil {
+		if err := files.TryFolder(file.flag, file.path); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (f *AssertFlags) repeats(err error) bool {
 func (f *AssertFlags) save(r *results.Report, suite string) (err error) {
 	judged := r.Assertions
 	write := func(flag, path string, w func(io.Writer) error) {
-		if failed := newfile.Write(path, w); failed != nil {
+		if failed := files.WriteNew(path, w); failed != nil {
 			err = errors.Join(err, exit.Errorf("%s: %w", flag, failed))
 		}
 	}
@@ -326,7 +326,7 @@ func ConcludeChanges(inv *command.Invocation, v *compare.Verdicts, f *AssertFlag
 	v.Assertions = assert.JudgeChanges(f.All, find)
 	err := ShowVerdicts(inv, v, html)
 	if f.junit != "" {
-		failed := newfile.Write(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
+		failed := files.WriteNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
 		if failed != nil {
 			err = exit.Join(err, exit.Errorf("--junit: %w", failed))
 		}

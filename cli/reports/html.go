@@ -7,7 +7,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/newfile"
+	"warp/cli/files"
 	"warp/pkg/report/page"
 	"warp/pkg/results"
 )
@@ -28,7 +28,7 @@ func (f *HTMLFlag) Check() error {
 	if f.Path == "" {
 		return nil
 	}
-	return newfile.Check("--html", f.Path, "name another place")
+	return files.CheckNew("--html", f.Path, "name another place")
 }
 
 // try finds out whether the file can be made.
@@ -36,7 +36,7 @@ func (f *HTMLFlag) try() error {
 	if f.Path == "" {
 		return nil
 	}
-	return newfile.TryFolder("--html", f.Path)
+	return files.TryFolder("--html", f.Path)
 }
 
 // Ready does both, for commands that start at once.
@@ -59,7 +59,7 @@ func SavePage(inv *command.Invocation, f *HTMLFlag, draw func(page.Options) *pag
 	if f.Path == "" {
 		return nil
 	}
-	if err := newfile.Write(f.Path, p.Write); err != nil {
+	if err := files.WriteNew(f.Path, p.Write); err != nil {
 		return exit.Errorf("--html: %w", err)
 	}
 	inv.Notef("page written to %q", f.Path)

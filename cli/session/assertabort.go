@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"warp/cli/live"
+	"warp/cli/terminal/live"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/oplog"

@@ -3,8 +3,8 @@ package session
 import (
 	"time"
 
-	"warp/cli/console"
-	"warp/cli/live"
+	"warp/cli/terminal/console"
+	"warp/cli/terminal/live"
 )
 
 // A CleanProgress shows the progress of the removal.

@@ -1,18 +1,15 @@
 package session
 
 import (
-	"warp/cli/autoterm"
-	"warp/cli/clients"
-	"warp/cli/exports"
-	"warp/cli/marks"
-	"warp/cli/plan"
-	"warp/cli/profile"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
-	"warp/cli/serverprof"
+	"warp/cli/session/exports"
+	"warp/cli/session/marks"
+	"warp/cli/session/plan"
+	"warp/cli/session/serverprof"
+	"warp/cli/session/upload"
+	"warp/cli/session/webpage"
 	"warp/cli/target"
-	"warp/cli/upload"
-	"warp/cli/webpage"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -25,10 +22,10 @@ type RunFlags struct {
 	Web        webpage.Flags
 	Asserts    reports.AssertFlags
 	Progress   ProgressFlags
-	Profile    profile.Flags
-	Fleet      clients.Flags
+	Profile    ProfileFlags
+	Fleet      FleetFlags
 	Sync       syncFlag
-	Autoterm   autoterm.Flags
+	Autoterm   AutotermFlags
 	Exports    exports.Flags
 	Trace      traceFlags
 	Upload     upload.Flags

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"warp/cli/autoterm"
 	"warp/cli/exit"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
-	"warp/cli/live"
-	"warp/cli/plan"
-	"warp/cli/runlog"
-	"warp/cli/serverprof"
+	"warp/cli/session/plan"
+	"warp/cli/session/serverprof"
 	"warp/cli/target"
+	"warp/cli/terminal/live"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/recording"
@@ -316,7 +315,7 @@ func (l *Fleet) watchSteadiness() (stop func()) {
 	if !l.s.Flags.Autoterm.On {
 		return func() {}
 	}
-	a := autoterm.New(&l.s.Flags.Autoterm, nil, l.fleet.End)
+	a := newAutoterm(&l.s.Flags.Autoterm, nil, l.fleet.End)
 	return live.Every(steadyInterval, func() {
 		if snap, ok := l.fleet.Even(); ok {
 			a.Observe(&snap)

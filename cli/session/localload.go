@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"warp/cli/autoterm"
 	"warp/cli/exit"
-	"warp/cli/plan"
-	"warp/cli/runlog"
+	"warp/cli/files/runlog"
+	"warp/cli/session/plan"
 	"warp/cli/target"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -85,7 +84,7 @@ func (l *Local) sinks() ([]recording.Sink, error) {
 	l.summary = aggregate.NewSummary(o)
 	sinks := []recording.Sink{&l.live, l.summary}
 	if f.Autoterm.On {
-		sinks = append(sinks, autoterm.New(&f.Autoterm, l.Snapshot, l.Runner.Finish))
+		sinks = append(sinks, newAutoterm(&f.Autoterm, l.Snapshot, l.Runner.Finish))
 	}
 	if f.Asserts.Abort {
 		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.Asserts.All, duration: l.Session.Options.Duration, finish: l.Runner.Finish})

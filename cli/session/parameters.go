@@ -2,8 +2,8 @@ package session
 
 import (
 	"warp/cli/command"
-	"warp/cli/redact"
 	"warp/cli/reports"
+	"warp/cli/terminal/redact"
 )
 
 // Parameters lists the flags of the command with their effective values, as

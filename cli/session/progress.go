@@ -1,6 +1,6 @@
 package session
 
-import "warp/cli/live"
+import "warp/cli/terminal/live"
 
 // progress returns the view of the run's progress.
 func (s *session) progress() *live.View { return s.View(s.Flags.Progress.Interval) }

@@ -5,7 +5,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/reports"
-	"warp/cli/scripttable"
+	"warp/cli/session/scripttable"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"

@@ -12,15 +12,13 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/exports"
-	"warp/cli/marks"
-	"warp/cli/profile"
+	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/runlog"
-	"warp/cli/serverprof"
-	"warp/cli/statsfile"
-	"warp/cli/upload"
-	"warp/cli/webpage"
+	"warp/cli/session/exports"
+	"warp/cli/session/marks"
+	"warp/cli/session/serverprof"
+	"warp/cli/session/upload"
+	"warp/cli/session/webpage"
 	"warp/internal/runsocket"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -41,8 +39,8 @@ type session struct {
 	Load    Load
 	path    string // of the op log
 
-	profiles profile.Files
-	stats    *statsfile.File
+	profiles profileFiles
+	stats    *statsFile
 	exports  exports.Exports
 	rows     *sink.Rows // nil without --stdout
 	server   *serverprof.Profiles
@@ -118,7 +116,7 @@ func (s *session) openFiles(ctx context.Context) (err error) {
 	if s.upload, err = s.Flags.Upload.Open(ctx, s.Invocation, s.path); err != nil {
 		return err
 	}
-	if s.stats, err = statsfile.Create(s.Flags.Progress.Output, s.Console, s.snapshot); err != nil {
+	if s.stats, err = createStatsFile(s.Flags.Progress.Output, s.Console, s.snapshot); err != nil {
 		return err
 	}
 	s.page, err = s.Flags.Web.Open(webpage.Run{

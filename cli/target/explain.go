@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/terminal/console"
 	"warp/pkg/fleet"
 	"warp/pkg/store"
 )

@@ -1,0 +1,87 @@
+package runlog
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+)
+
+// A Set is one run, or any number of them, that an argument names.
+type Set struct {
+	Name  string
+	Paths []string
+	One   bool // the argument is a file, not a folder or pattern
+}
+
+// Find finds the files that an argument names. A file that exists is never a
+// pattern, because names of logs have brackets.
+func Find(arg string) (Set, error) {
+	if arg == "-" {
+		return Set{arg, []string{arg}, true}, nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		paths, err := runsIn(arg)
+		return Set{Name: arg, Paths: paths}, err
+	case err == nil || !strings.ContainsAny(arg, "*?["):
+		return Set{arg, []string{arg}, true}, nil
+	}
+	paths, err := filepath.Glob(arg)
+	if err != nil {
+		return Set{}, exit.Usagef("%q is not a pattern of file names: %w", arg, err)
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		info, err := os.Stat(p)
+		return err == nil && info.IsDir()
+	})
+	if len(paths) == 0 {
+		return Set{}, exit.Errorf("no file matches %q", arg)
+	}
+	return Set{Name: arg, Paths: paths}, nil
+}
+
+// runsIn lists the logs and reports in a folder.
+func runsIn(folder string) (paths []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, exit.Errorf("cannot read the folder %s: %w", folder, files.Reason(err))
+	}
+	for _, e := range entries {
+		if !e.IsDir() && isRunName(e.Name()) {
+			paths = append(paths, filepath.Join(folder, e.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, exit.Errorf("there is no op log and no report in the folder %s", folder).WithHint("these have names that end with .csv.zst, .csv.gz, .csv or .json")
+	}
+	return paths, nil
+}
+
+func isRunName(name string) bool {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".zst"), ".gz")
+	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".json"))
+}
+
+// Read analyses the runs, one after the other. Debugf reports progress.
+func (s *Set) Read(ctx context.Context, in io.Reader, debugf func(format string, args ...any), o aggregate.Options) (runs []compare.Run, err error) {
+	for i, path := range s.Paths {
+		if !s.One {
+			debugf("reading %s, %d of %d", path, i+1, len(s.Paths))
+		}
+		r, err := Analyze(ctx, path, in, o)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, compare.Run{Name: path, Report: r})
+	}
+	return runs, nil
+}

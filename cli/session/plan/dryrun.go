@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/target"
+	"warp/cli/terminal/console"
+	"warp/cli/terminal/redact"
+	"warp/internal/human"
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+)
+
+// A DryRun describes what a benchmark would do. It needs no store, no name
+// service, and no file except those that flags name for reading.
+type DryRun struct {
+	Benchmark  string            `json:"benchmark"`
+	Parameters map[string]string `json:"parameters"`
+	Plan       []string          `json:"plan"`
+
+	groups []parameterGroup
+}
+
+// A parameterGroup has the parameters in the order of the help.
+type parameterGroup struct {
+	title  string
+	values [][2]string
+}
+
+// New returns a dry run with the parameters of the command and an empty plan.
+func New(inv *command.Invocation, benchmark string) *DryRun {
+	d := &DryRun{Benchmark: benchmark, Parameters: map[string]string{}}
+	for _, g := range inv.Command.Groups {
+		d.addGroup(inv, g)
+	}
+	return d
+}
+
+// Say adds a line to the plan.
+func (d *DryRun) Say(format string, args ...any) {
+	d.Plan = append(d.Plan, fmt.Sprintf(format, args...))
+}
+
+// addGroup adds the flags of a group with their values.
+func (d *DryRun) addGroup(inv *command.Invocation, g command.Group) {
+	group := parameterGroup{title: g.Title}
+	for _, f := range g.All() {
+		name := f.Names()[0]
+		value := command.Value(f)
+		if redact.IsSecret(name) && value != "" {
+			value = redact.Mark
+		}
+		value = inv.Hide.Text(value)
+		shown := value
+		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
+			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that means it
+		}
+		if shown == "" {
+			shown = "(not set)"
+		}
+		d.Parameters[name] = value
+		group.values = append(group.values, [2]string{name, shown})
+	}
+	d.groups = append(d.groups, group)
+}
+
+// Bucket adds what happens to the bucket. foreign says that objects of others are deleted.
+func (d *DryRun) Bucket(t *target.Flags, o *bench.Options, foreign, randomSeed bool) {
+	if o.ReadOnly {
+		d.Say("bucket %s must exist; objects that are there are used, and none is written", o.Buckets())
+		if foreign {
+			d.Say("OBJECTS THAT WARP DID NOT WRITE ARE DELETED (--destroy)")
+		}
+		return
+	}
+	if t.Host == target.EmbeddedHost {
+		d.Say("bucket %s is made, and gone with the store when the run has ended", o.Buckets())
+	} else {
+		d.Say("bucket %s is made if it does not exist, and stays", o.Buckets())
+	}
+	if o.LockBucket != "" {
+		d.Say("if it exists without object lock, %s is used in its place", o.LockBucket)
+	}
+	if len(o.MoreBuckets) > 0 {
+		d.Say("all of this holds for each of these buckets, over which the workers are spread")
+	}
+	d.planSeed(o, randomSeed)
+	if t.Host != target.EmbeddedHost {
+		d.planRemoval(o)
+	}
+}
+
+// planRemoval adds what is removed, and when.
+func (d *DryRun) planRemoval(o *bench.Options) {
+	if o.ClearBucket {
+		d.Say("EVERY object in the bucket is deleted first, whoever it belongs to")
+	}
+	if !o.NoClear {
+		d.Say("what dead runs have left in it is removed")
+	}
+	if o.KeepData || o.NoClear {
+		d.Say("objects stay in the bucket when the run has ended")
+	} else {
+		d.Say("objects are removed when the run has ended, however it ended")
+	}
+}
+
+// planSeed adds the names of objects.
+func (d *DryRun) planSeed(o *bench.Options, random bool) {
+	if random {
+		d.Say("the seed is random, such as %d", o.Seed)
+	}
+	prefix := o.FullPrefix()
+	if o.ObjectName != "" {
+		d.Say("the object has the name %s", o.ObjectName)
+	} else {
+		d.Say("objects have names such as %s", generator.NewNames(prefix, o.Seed, o.Layout).Key(0, 0))
+	}
+}
+
+// Hosts returns the addresses as --host has them, without looking them up.
+func Hosts(t *target.Flags) string {
+	if t.Host == target.EmbeddedHost {
+		return "a store in warp's own memory"
+	}
+	scheme := "http://"
+	if t.TLS {
+		scheme = "https://"
+	}
+	text := scheme + strings.Join(t.Hosts, ", "+scheme)
+	if t.ResolveHost {
+		text += ", at every address of these names"
+	}
+	return text
+}
+
+// Requests describes how requests are sent and what ends that. others are ends that are not among the options.
+func Requests(o *bench.Options, others []string) string {
+	var ends []string
+	if o.MaxObjects > 0 {
+		is := " are"
+		if o.MaxObjects == 1 {
+			is = " is"
+		}
+		ends = append(ends, human.Plural(o.MaxObjects, "object")+is+" written")
+	}
+	if o.TotalSize > 0 {
+		ends = append(ends, generator.FormatSize(o.TotalSize)+" are written")
+	}
+	ends = append(ends, others...)
+	if o.Duration > 0 {
+		ends = append(ends, human.Duration(o.Duration)+" are over")
+	}
+	if len(ends) == 0 {
+		ends = []string{"Ctrl-C"}
+	}
+	how := "as fast as they are answered"
+	if o.Rate > 0 {
+		how = fmt.Sprintf("at %g requests/s", o.Rate)
+	}
+	send := "workers send"
+	if o.Concurrency == 1 {
+		send = "worker sends"
+	}
+	return fmt.Sprintf("%d %s requests, %s, until %s", o.Concurrency, send, how, strings.Join(ends, " or "))
+}
+
+// Show shows the dry run, without secrets.
+func (d *DryRun) Show(inv *command.Invocation) error {
+	for i, line := range d.Plan {
+		d.Plan[i] = inv.Hide.Text(line)
+	}
+	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON) })
+}
+
+// write writes the plan.
+func (d *DryRun) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return console.WriteJSON(w, d)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range d.groups {
+		fmt.Fprintln(t, g.title)
+		for _, v := range g.values {
+			fmt.Fprintf(t, "  --%s\t%s\n", v[0], v[1])
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t, "What would happen")
+	for _, line := range d.Plan {
+		fmt.Fprintln(t, "  - "+line)
+	}
+	fmt.Fprintln(t, "\nNothing of it was done (--dry-run).")
+	return t.Flush()
+}

@@ -1,9 +1,0 @@
-//go:build unix && !linux
-
-package subprocess
-
-import "syscall"
-
-// childAttributes put a child into a process group of its own, so that a Ctrl-C
-// reaches it through warp only, and once.
-func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
