@@ -149,6 +149,7 @@ func (u *run) begin(now time.Time) (err error) {
 	if u.opts.Rate > 0 {
 		if u.pacer, err = pacing.New(u.opts.Rate, now, u.deadline); err == nil {
 			u.pacer.Lag = &u.meter.Lag
+			u.pacer.Measured = func(due time.Time) bool { return u.window.Begun(u.unixNano(due)) }
 		}
 	}
 	return err

@@ -135,6 +135,8 @@ func (t *scriptRun) pace() (err error) {
 	p, err := pacing.New(t.step.Rate, t.began, t.part.deadline)
 	if err == nil {
 		p.Warmup, p.Max, p.Lag = t.step.Warmup, t.total, &t.part.meter.Lag
+		warm := t.began.Add(t.step.Warmup)
+		p.Measured = func(due time.Time) bool { return !due.Before(warm) }
 		t.part.pacer = p
 	}
 	return err

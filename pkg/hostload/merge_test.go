@@ -36,7 +36,7 @@ func TestMerge(t *testing.T) {
 		"two machines":             {[]*Load{on("a", 0, 5), on("b", time.Hour, 6)}, 11, 10, 4, ""},
 		"one machine":              {[]*Load{on("a", time.Second, 5), on("b", 0, 1), on("a", 0, 6)}, 12, 11, 4, ""},
 		"fifty on one":             {fifty, 18.5, 10.049, 2, "50 clients on one machine together used 92 %"},
-		"waiting":                  {[]*Load{on("a", 0, 1, func(l *Load) { l.CPUWaitS = 9 }), on("a", 0, 1)}, 2, 10, 2, "2 clients on one machine together waited for a core 4.5 times"},
+		"waiting":                  {[]*Load{on("a", 0, 1, func(l *Load) { l.CPUWaitS = 9 }), on("a", 0, 1)}, 2, 10, 2, "2 clients on one machine together waited for a core in 82 % of the time"},
 		"one after the other":      {[]*Load{on("a", 10*time.Second, 16), on("a", 0, 16)}, 32, 20, 2, ""},
 		"two, then two":            {[]*Load{on("a", 0, 5), on("a", time.Minute, 5), on("a", 9*time.Second, 5), on("a", 69*time.Second, 5)}, 20, 38, 2, ""},
 		"bound to one core each":   {[]*Load{on("a", 0, 5, bound("1", 1)), on("a", 0, 5, bound("2", 1))}, 10, 10, 2, ""},

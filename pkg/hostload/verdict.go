@@ -79,7 +79,7 @@ func cpuVerdict(l *Load) string {
 	case busy && used >= minUsed && used+waited >= demandLimit:
 		return fmt.Sprintf("used %.0f %% of the available CPU time while threads waited for more; end what else runs on the machine, or use more machines", 100*used)
 	case busy && used > 0 && waited >= waitLimit*used:
-		return fmt.Sprintf("waited for a core %.1f times as long as running on one; end what else runs on the machine, do not lower the priority of warp, or use another machine", waited/used)
+		return fmt.Sprintf("waited for a core in %.0f %% of the time in which there was something to run; end what else runs on the machine, do not lower the priority of warp, or use another machine", 100*waited/(used+waited))
 	}
 	return ""
 }

@@ -252,7 +252,11 @@ func (p *compactPrinter) openLoop(g *results.GroupReport) {
 	if s == nil {
 		return
 	}
-	p.fitted(fmt.Sprintf("offered %s/s, achieved %s/s", human.PerSecond(g.OfferedPerS), human.PerSecond(g.AchievedPerS)),
+	rates := fmt.Sprintf("offered %s/s, achieved %s/s", human.PerSecond(g.OfferedPerS), human.PerSecond(g.AchievedPerS))
+	if g.Errors > 0 {
+		rates += fmt.Sprintf(", failed %s/s", human.PerSecond(g.FailedPerS()))
+	}
+	p.fitted(rates,
 		"response p99 "+figures.Millis(s, s.P99), "max "+figures.Millis(s, s.Max), "p50 "+figures.Millis(s, s.P50), "p99.9 "+figures.Millis(s, s.P999))
 	if g.Unsent > 0 {
 		p.fitted(human.Plural(g.Unsent, "request") + " due but never sent")

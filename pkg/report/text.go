@@ -190,6 +190,9 @@ func (p *printer) schedule(bullet string, r *results.GroupReport) {
 		return
 	}
 	line := fmt.Sprintf("Offered: %.2f requests/s, achieved: %.2f requests/s", r.OfferedPerS, r.AchievedPerS)
+	if r.Errors > 0 {
+		line += fmt.Sprintf(", failed: %.2f requests/s", r.FailedPerS())
+	}
 	if r.Unsent > 0 {
 		line += fmt.Sprintf(", %s due and never sent", human.Count(r.Unsent, "request was", "requests were"))
 	}

@@ -75,6 +75,14 @@ type GroupReport struct {
 	Course *Course `json:"-"` // for assertions; nil unless the options ask for slices, and in a report from a file
 }
 
+// FailedPerS returns the failed requests that started in the window, or were due in it, per second.
+func (g *GroupReport) FailedPerS() float64 {
+	if g.WindowS <= 0 {
+		return 0
+	}
+	return float64(g.Errors) / g.WindowS
+}
+
 // An Operation is one kind of request in one group.
 //
 // Throughput (objects, bytes and figures derived from them) counts every successful request by the

@@ -18,6 +18,9 @@ type Pacer struct {
 	Max    int64         // arrivals in all; 0 = no limit
 	Lag    *hostload.Lag // of arrivals that a worker waited for; nil = not measured
 
+	// Measured reports whether an arrival that is due then counts in Lag; nil = all do.
+	Measured func(due time.Time) bool
+
 	start    time.Time
 	end      time.Time // zero = open
 	interval float64   // ns
@@ -71,7 +74,7 @@ func (p *Pacer) Next(ctx context.Context) (due time.Time, ok bool) {
 		return due, false
 	}
 	p.taken++
-	if p.Lag != nil && idle.Before(due) {
+	if p.Lag != nil && idle.Before(due) && (p.Measured == nil || p.Measured(due)) {
 		p.Lag.Add(time.Since(due))
 	}
 	return due, true

@@ -92,16 +92,19 @@ func TestPacerUnsent(t *testing.T) {
 func TestPacerLag(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		start time.Duration
-		noted bool
+		start    time.Duration
+		measured func(time.Time) bool
+		noted    bool
 	}{
-		"workers wait":      {0, true},
-		"workers were busy": {-time.Hour, false},
+		"workers wait":      {0, nil, true},
+		"all is measured":   {0, func(time.Time) bool { return true }, true},
+		"all is warm-up":    {0, func(time.Time) bool { return false }, false},
+		"workers were busy": {-time.Hour, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := pacerFor(t, 2000, time.Now().Add(test.start), time.Time{})
-			p.Lag = new(hostload.Lag)
+			p.Lag, p.Measured = new(hostload.Lag), test.measured
 			for range 200 {
 				if _, ok := p.Next(t.Context()); !ok {
 					t.Fatal("the schedule ended")

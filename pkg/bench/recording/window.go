@@ -212,6 +212,13 @@ func (w *Window) Undecided() error {
 	return nil
 }
 
+// Begun reports whether the window had begun at a time that is not in the future.
+func (w *Window) Begun(at int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.decided.Begin != 0 && at >= w.decided.Begin
+}
+
 // Span returns the measured time. If a run ended during its warm-up, this is the
 // whole run.
 func (w *Window) Span() (from, to int64) {

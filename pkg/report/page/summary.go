@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"warp/internal/exact"
@@ -188,12 +189,28 @@ func steadyCard(groups []group) card {
 	return c
 }
 
+// cores names a number of cores, of which a quota may leave a part.
+func cores(n float64) string {
+	if n == math.Trunc(n) {
+		return human.Plural(int(n), "core")
+	}
+	return fmt.Sprintf("%.2g cores", n)
+}
+
+func scheduleNote(g *results.GroupReport) string {
+	note := fmt.Sprintf("%s of %s requests/s achieved", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
+	if g.Errors > 0 {
+		note += fmt.Sprintf(", %s/s failed", human.PerSecond(g.FailedPerS()))
+	}
+	return note
+}
+
 // limitCard says what kept the run from being faster, as far as warp can know.
 func (p *Page) limitCard(r *results.Report, groups []group) card {
 	c := card{Label: "Limit"}
 	busy := ""
 	if l := r.ClientLoad; l != nil {
-		busy = fmt.Sprintf("client used %.0f %% of %s", 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+.5), "core"))
+		busy = fmt.Sprintf("client used %.0f %% of %s", 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), cores(l.Cores))
 		if l.LinkShare > 0 {
 			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, human.Visible(l.Link))
 		}
@@ -203,11 +220,14 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 	case len(limits) > 0:
 		c.Figure, c.State, c.Note = "the client", "bad", busy
 		c.sentence = "The client was the limit, so the figures are not the store's."
-	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS >= .99*g.OfferedPerS:
-		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
+	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS+g.FailedPerS() >= .99*g.OfferedPerS:
+		c.Figure, c.State, c.Note = "the schedule", "good", scheduleNote(g.GroupReport)
 		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", human.PerSecond(g.OfferedPerS))
+		if g.Errors > 0 {
+			c.sentence = fmt.Sprintf("Requests went out on the schedule of %s requests/s, and %s of them/s failed.", human.PerSecond(g.OfferedPerS), human.PerSecond(g.FailedPerS()))
+		}
 	case len(groups) == 1 && g.OfferedPerS > 0:
-		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
+		c.Figure, c.State, c.Note = "below the schedule", "bad", scheduleNote(g.GroupReport)
 		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
 	case r.ClientLoad == nil:
 		c.Figure, c.Note = "unknown", "the log does not say how busy the client was"
