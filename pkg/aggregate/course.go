@@ -54,6 +54,20 @@ func (p *windowStats) slice(r *oplog.Record, a *stats.Amount, started bool) {
 	}
 }
 
+// failSlices counts a failed request in the slices. Its end counts there like
+// that of a successful one.
+func (p *windowStats) failSlices(r *oplog.Record, start, end int64, started bool) {
+	for i := range p.Slices {
+		t := &p.Slices[i]
+		if t.Overlaps(start, end) {
+			t.Add(&stats.Amount{Start: start, End: end})
+		}
+		if started {
+			t.Fail(r.Counted())
+		}
+	}
+}
+
 // course returns one operation over time.
 func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*results.Course, error) {
 	if len(o.Slices) == 0 {
@@ -124,6 +138,7 @@ func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]results
 		p, s := &pieces[i], &all[i]
 		s.Start, s.Seconds = utc(p.From), float64(exact.Distance(p.From, p.To))/1e9
 		s.Bytes, s.Objects, s.Errors = float64(p.Bytes), float64(p.Objects)/stats.ObjectUnit, p.Errors
+		s.Ended, s.InFlight = p.Ended, p.Full+p.Partial
 		if p.Times != nil {
 			s.Times, s.Inside = *p.Times, p.Times.Requests
 		}

@@ -276,13 +276,17 @@ func (o *oracle) apart(all []*oracleGroup) (groups []*oracleGroup) {
 	return groups
 }
 
+// counted returns the time that decides where a row counts.
+func counted(r *oplog.Record) int64 {
+	if r.Due != 0 {
+		return r.Due
+	}
+	return r.Start
+}
+
 // place reports whether a row is before the window, in it, or after it.
 func (g *oracleGroup) place(r *oplog.Record) int {
-	t := r.Start
-	if r.Due != 0 {
-		t = r.Due
-	}
-	switch {
+	switch t := counted(r); {
 	case t < g.b:
 		return -1
 	case t > g.e:
@@ -413,7 +417,7 @@ func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64
 	times := make([][]time.Duration, len(list))
 	for k := range p.started {
 		r := &p.started[k]
-		if i := holding(min(max(r.Start, p.g.b), p.g.e-1)); r.Err != "" {
+		if i := holding(min(max(counted(r), p.g.b), p.g.e-1)); r.Err != "" {
 			list[i].Errors++
 			if list[i].ErrorsByCode == nil {
 				list[i].ErrorsByCode = map[string]uint64{}
@@ -708,7 +712,7 @@ func (c checker) heatMap(m *results.HeatMap, p *oracleOp, dur int64) {
 		var want []float64
 		for k := range p.started {
 			r := &p.started[k]
-			s := min(max(r.Start, p.g.b), p.g.e-1)
+			s := min(max(counted(r), p.g.b), p.g.e-1)
 			if r.Err == "" && s >= at[i] && s < at[i+1] {
 				want = append(want, float64(ends(r)-r.Start)/1e6)
 			}

@@ -482,15 +482,13 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 		}
 	}
 	if r.Err != "" {
+		p.failSlices(r, start, end, started)
 		if started {
 			h.Errors++
 			t.Errors++
 			h.Kinds.add(r)
-			h.Series.Fail(start)
-			p.failed().FailAs(start, r.Code())
-			for i := range p.Slices {
-				p.Slices[i].Fail(r.Counted())
-			}
+			h.Series.Fail(r.Counted())
+			p.failed().FailAs(r.Counted(), r.Code())
 		}
 		return
 	}
@@ -506,7 +504,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 	if !started {
 		return
 	}
-	p.times(h).Time(start, r.Duration)
+	p.times(h).Time(r.Counted(), r.Duration)
 	h.succeed(r, end)
 	first, seen := r.TTFB()
 	t.Latency.Add(r.Duration)

@@ -191,6 +191,9 @@ func (v *verdict) judgeSegments() results.Assertion {
 	if v.Metric.Family == Throughput && !v.bytes {
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
+	if v.Metric.ofRequests() {
+		segments = slices.DeleteFunc(segments, func(s results.Slice) bool { return idle(&s) })
+	}
 	if len(segments) == 0 || len(segments) == 1 && 2*segments[0].Seconds < v.Every.Seconds() {
 		return v.result(results.Failed, fmt.Sprintf("there is no data: the window is shorter than half of %s", v.Every))
 	}
@@ -227,13 +230,33 @@ func (v *verdict) judgeSegments() results.Assertion {
 	return v.result(results.Failed, v.worst(&segments[worst]))
 }
 
+// unanswered reports whether requests were due or in flight in a segment and
+// none was answered.
+func unanswered(s *results.Slice) bool { return s.Ended == 0 && s.InFlight+s.Inside+s.Errors > 0 }
+
+// idle reports whether no request was due in a segment, and none was left
+// unanswered.
+func idle(s *results.Slice) bool { return s.Inside+s.Errors == 0 && !unanswered(s) }
+
+// ofSegment returns the metric of one segment of the window, or false if
+// there is no data, or if requests were due or in flight and none was answered.
+func (a *Assertion) ofSegment(s *results.Slice) (float64, bool) {
+	if unanswered(s) {
+		return 0, false
+	}
+	return a.Metric.of(s)
+}
+
 // judgeSegment judges one segment of the window.
 func (v *verdict) judgeSegment(s *results.Slice) string {
-	value, ok := v.Metric.of(s)
+	if v.Metric.ofRequests() && idle(s) {
+		return results.Inconclusive
+	}
+	value, ok := v.ofSegment(s)
 	n := v.Metric.requests(s)
 	switch {
 	case !ok:
-		return results.Failed // no request succeeded
+		return results.Failed // no request was answered
 	case v.Metric.Family.isTime() && n < v.Metric.needs():
 		if v.allBeyond(s, n) {
 			return results.Failed
@@ -257,8 +280,8 @@ func (a *Assertion) allBeyond(s *results.Slice, n uint64) bool {
 
 // worse reports whether one segment is further from holding than another.
 func (v *verdict) worse(s, than *results.Slice) bool {
-	a, ok := v.Metric.of(s)
-	b, has := v.Metric.of(than)
+	a, ok := v.ofSegment(s)
+	b, has := v.ofSegment(than)
 	if !ok || !has {
 		return has && !ok
 	}
@@ -267,7 +290,7 @@ func (v *verdict) worse(s, than *results.Slice) bool {
 
 // worst describes the worst segment.
 func (v *verdict) worst(s *results.Slice) string {
-	value, ok := v.Metric.of(s)
+	value, ok := v.ofSegment(s)
 	at := s.Start.Format("15:04:05 MST")
 	if !ok {
 		return fmt.Sprintf("the worst, from %s on, has no answer at all", at)

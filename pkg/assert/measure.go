@@ -48,6 +48,10 @@ func (m Metric) of(s *results.Slice) (float64, bool) {
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
+// ofRequests reports whether the metric is about requests. Others are rates,
+// which are known even if there are none.
+func (m Metric) ofRequests() bool { return m.Family != Throughput && m.Family != Objects }
+
 // requests returns how many requests the metric covers.
 func (m Metric) requests(s *results.Slice) uint64 {
 	switch {

@@ -13,13 +13,15 @@ type Course struct {
 	Slices map[time.Duration][]Slice // by the lengths in Options.Slices
 }
 
-// A Slice is a part of the window. Rates are about that time, and everything else about the
-// requests that started in it.
+// A Slice is a part of the window. Rates are about that time.
 type Slice struct {
 	Start          time.Time
 	Seconds        float64
 	Bytes, Objects float64
-	Inside, Errors uint64 // successful requests and failed ones
+	Inside, Errors uint64 // successful requests and failed ones that count here, by when they were due or started
+
+	Ended    uint64 // requests that ended here, successful or not
+	InFlight uint64 // requests that were here, for a part of their time at least
 	stats.Times
 }
 
@@ -47,5 +49,7 @@ func (s *Slice) Add(o *Slice) {
 	s.Objects += o.Objects
 	s.Inside += o.Inside
 	s.Errors += o.Errors
+	s.Ended += o.Ended
+	s.InFlight += o.InFlight
 	s.Times.Merge(&o.Times)
 }

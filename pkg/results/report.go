@@ -263,7 +263,7 @@ type Segment struct {
 	PartialOps  uint64    `json:"partial_ops"` // requests partly in the segment
 	OpsStarted  uint64    `json:"ops_started"` // requests that began in the segment
 	OpsEnded    uint64    `json:"ops_ended"`   // requests that ended in the segment
-	Errors      uint64    `json:"errors"`      // failed requests of the window that started in the segment
+	Errors      uint64    `json:"errors"`      // failed requests of the window that started in the segment, or were due in it
 	BytesPerS   float64   `json:"bytes_per_s"` // bytes per second of the segment
 	ObjectsPerS float64   `json:"objects_per_s"`
 
@@ -272,7 +272,7 @@ type Segment struct {
 	// Missing if no request started in the segment, for each host if there are more than 16 hosts,
 	// and in aggregated results.
 	Duration  *SegmentStats `json:"duration_ms,omitempty"` // service time; missing if no request was successful
-	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in the segment
+	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in the segment, or were due in it
 }
 
 // A HeatMap contains how many successful requests started in each segment, by duration.

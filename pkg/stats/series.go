@@ -43,7 +43,7 @@ type Segment struct {
 	Bytes, Objects uint64 // by share of time; objects in any sufficiently small unit
 	Full, Partial  uint64 // requests entirely inside, and requests that cross a border
 	Started, Ended uint64
-	Errors         uint64  // failed requests that started here
+	Errors         uint64  // failed requests that belong to the segment
 	Latency        *Sparse `json:",omitempty"` // of requests that belong to the segment; nil if there are none
 	Failed         Tally   `json:",omitempty"` // by the names passed to FailAs
 	Times          *Times  `json:",omitempty"` // only in series of NewSlices
@@ -305,23 +305,24 @@ func (t *Series) coarsen() {
 	t.cur = nil
 }
 
-// Fail counts a failed request in the segment that it started in.
-func (t *Series) Fail(start int64) {
-	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+// Fail counts a failed request in the segment of an instant: when it started, or
+// when it was due.
+func (t *Series) Fail(at int64) {
+	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
 		g.Errors++
 	}
 }
 
 // FailAs counts a failed request under a name, in the same segment as Fail.
-func (t *Series) FailAs(start int64, name string) {
-	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+func (t *Series) FailAs(at int64, name string) {
+	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
 		g.Failed.add(name, 1)
 	}
 }
 
 // Time counts the duration of a successful request, in the same segment as Fail.
-func (t *Series) Time(start int64, d time.Duration) {
-	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+func (t *Series) Time(at int64, d time.Duration) {
+	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
 		if g.Latency == nil {
 			g.Latency = new(Sparse)
 		}
@@ -476,7 +477,8 @@ func JoinPieces(pieces []Piece, length int64) []Piece {
 	})
 }
 
-// Between returns the segments of the time from start to end, including empty ones.
+// Between returns the segments of the time from start to end, including empty ones. The first one
+// includes what was due before.
 func (t *Series) Between(start, end int64) []Piece {
 	if end <= start {
 		return nil
@@ -500,5 +502,20 @@ func (t *Series) Between(start, end int64) []Piece {
 		}
 		list = append(list, p)
 	}
+	if t.Lo < first {
+		for i, g := range t.Segs {
+			if i < first {
+				list[0].add(g)
+			}
+		}
+	}
 	return list
+}
+
+// add adds a segment without changing the histograms that p may share with a series.
+func (p *Piece) add(g *Segment) {
+	own := p.Segment
+	p.Segment = Segment{}
+	p.merge(&own)
+	p.merge(g)
 }

@@ -22,7 +22,7 @@ func NewSlices(origin, from, to int64, asked time.Duration) Series {
 	return newSeries(origin, from, to, asked, append([]time.Duration{100 * time.Millisecond, 500 * time.Millisecond}, ladder...))
 }
 
-// Observe returns the times of the segment for a request that started at this instant, or nil if
+// Observe returns the times of the segment for a request that started or was due at this instant, or nil if
 // there are too many segments.
 func (t *Series) Observe(start int64) *Times {
 	g := t.seek(min(max(start, t.From), max(t.To-1, t.From)))
