@@ -37,7 +37,7 @@ func RunWithout(t *testing.T, e store.Engine, lacks Lacks) {
 // RunIn is RunWithout in another bucket.
 func RunIn(t *testing.T, e store.Engine, bucket string, lacks Lacks) {
 	t.Helper()
-	s := &suite{e, bucket, lacks}
+	s := &suite{&store.Host{Engine: e}, bucket, lacks}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)
@@ -50,7 +50,7 @@ func RunIn(t *testing.T, e store.Engine, bucket string, lacks Lacks) {
 }
 
 type suite struct {
-	store.Engine
+	*store.Host
 	bucket string
 	lacks  Lacks
 }

@@ -57,9 +57,9 @@ func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, 
 }
 
 // A Request is one attempt, timed by [Worker.Measure]. The caller sends it through
-// the engine with the trace, and sets Objects and Bytes.
+// the host with the trace, and sets Objects and Bytes.
 type Request struct {
-	store.Engine
+	*store.Host
 	Trace    *store.Trace
 	Receives bool // the request is a download, so the first byte of the answer is recorded
 	Objects  int
@@ -116,7 +116,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			w.phases = store.Phases{}
 			w.trace.RecordPhases(&w.phases, all)
 		}
-		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
+		*req = Request{Host: host, Trace: &w.trace, Objects: 1}
 		err := withTimeout(ctx, w.run.opts.RequestTimeout, req, call)
 		w.Env.Client.Release(host, err)
 		rec.Duration = time.Since(start)

@@ -7,28 +7,51 @@ import (
 )
 
 // An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. It is never
-// measured. Every error is an [*Error].
+// measured. Every error is an [*Error]. Deleting an object that does not exist succeeds, because
+// clean-up may delete it twice.
+//
+// The interfaces below are for what only some stores have. [Client] has the defaults for the others.
 type Admin interface {
 	Engine
 
 	BucketExists(ctx context.Context, bucket string) (bool, error)
+	// MakeBucket creates a bucket and marks it for MadeByWarp.
+	MakeBucket(ctx context.Context, bucket string) error
+	MadeByWarp(ctx context.Context, bucket string) bool
+	// Headers returns an object's headers. If decrypt is set, the request carries the client's key.
+	Headers(ctx context.Context, ref Ref, decrypt bool) (http.Header, error)
+}
+
+// A Locator is an [Admin] of a store whose buckets are in regions.
+type Locator interface {
 	// Region returns the region of the bucket, or "" if the store does not say.
 	Region(ctx context.Context, bucket string) (string, error)
-	// MakeBucket creates a bucket, with or without object lock, and marks it for MadeByWarp.
-	MakeBucket(ctx context.Context, bucket string, lock bool) error
-	MadeByWarp(ctx context.Context, bucket string) bool
+}
+
+// A Versioner is an [Admin] of a store that can keep versions of objects.
+type Versioner interface {
 	// Versioning returns Enabled, Suspended, or "" for a bucket that never had it.
 	Versioning(ctx context.Context, bucket string) (string, error)
 	SetVersioning(ctx context.Context, bucket string, on bool) error
-	ObjectLock(ctx context.Context, bucket string) (Lock, error)
+}
 
-	// Headers returns an object's headers. If decrypt is set, the request carries the client's key.
-	Headers(ctx context.Context, ref Ref, decrypt bool) (http.Header, error)
-	// Read returns the content of a small object.
-	Read(ctx context.Context, ref Ref) ([]byte, error)
-	UploadFile(ctx context.Context, ref Ref, path, contentType string) error
+// A Locker is an [Admin] of a store with object lock.
+type Locker interface {
+	// MakeLockedBucket is [Admin.MakeBucket] for a bucket with object lock.
+	MakeLockedBucket(ctx context.Context, bucket string) error
+	ObjectLock(ctx context.Context, bucket string) (Lock, error)
 	// DeleteLocked deletes versions that a retention in governance mode protects.
 	DeleteLocked(ctx context.Context, refs []Ref) error
+}
+
+// A Reader is an [Admin] with a way of its own to read small objects.
+type Reader interface {
+	// Read returns the content of a small object.
+	Read(ctx context.Context, ref Ref) ([]byte, error)
+}
+
+// An UploadLister is an [Admin] of a store that lists incomplete multipart uploads.
+type UploadLister interface {
 	// Uploads calls each for every incomplete upload under prefix, until it fails.
 	Uploads(ctx context.Context, bucket, prefix string, each func(Upload) error) error
 	// Parts calls each for every part of an upload, until it returns false.

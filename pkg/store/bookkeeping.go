@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 )
@@ -18,10 +20,12 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 	return exists, err
 }
 
-// Region returns the region of bucket.
+// Region returns the region of bucket, or "" if the store does not say.
 func (c *Client) Region(ctx context.Context, bucket string) (region string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		region, err = h.admin.Region(ctx, bucket)
+		if l, ok := h.admin.(Locator); ok {
+			region, err = l.Region(ctx, bucket)
+		}
 		return err
 	})
 	return region, err
@@ -29,8 +33,20 @@ func (c *Client) Region(ctx context.Context, bucket string) (region string, err 
 
 // MakeBucket creates bucket, with or without object lock, and marks it as made by warp.
 func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error {
-	return c.anyHost(ctx, func(h *Host) error { return h.admin.MakeBucket(ctx, bucket, lock) })
+	return c.anyHost(ctx, func(h *Host) error {
+		locker, ok := h.admin.(Locker)
+		switch {
+		case !lock:
+			return h.admin.MakeBucket(ctx, bucket)
+		case !ok:
+			return lacks("S3 object lock")
+		}
+		return locker.MakeLockedBucket(ctx, bucket)
+	})
 }
+
+// lacks returns the error for a function that the store does not have.
+func lacks(what string) error { return Errorf("NotImplemented", 0, "this store has no %s", what) }
 
 // HeadersOf returns an object's headers.
 func (c *Client) HeadersOf(ctx context.Context, ref Ref) (all http.Header, err error) {
@@ -58,7 +74,11 @@ const VersioningUnknown = "Unknown"
 // store that does not support versioning has no versions.
 func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		state, err = h.admin.Versioning(ctx, bucket)
+		v, ok := h.admin.(Versioner)
+		if !ok {
+			return nil
+		}
+		state, err = v.Versioning(ctx, bucket)
 		var e *Error
 		switch {
 		case errors.As(err, &e) && (e.Document != "" || e.Status == 404 && e.Code != "NoSuchBucket"):
@@ -86,7 +106,12 @@ func (c *Client) ListsVersions(ctx context.Context, bucket string) (bool, error)
 
 // SetVersioning enables or suspends versioning of bucket.
 func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) error {
-	return c.anyHost(ctx, func(h *Host) error { return h.admin.SetVersioning(ctx, bucket, on) })
+	return c.anyHost(ctx, func(h *Host) error {
+		if v, ok := h.admin.(Versioner); ok {
+			return v.SetVersioning(ctx, bucket, on)
+		}
+		return lacks("versions of objects")
+	})
 }
 
 // A Lock is the object lock of a bucket.
@@ -98,7 +123,11 @@ type Lock struct {
 // ObjectLock returns the object lock of bucket. A store that does not support locks has none.
 func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		lock, err = h.admin.ObjectLock(ctx, bucket)
+		locker, ok := h.admin.(Locker)
+		if !ok {
+			return nil
+		}
+		lock, err = locker.ObjectLock(ctx, bucket)
 		var e *Error
 		noLock := errors.As(err, &e) && (e.Status == 404 && e.Code != "NoSuchBucket" || e.Status == 400 && e.Code == "InvalidRequest")
 		if noLock || IsUnsupported(err) {
@@ -134,17 +163,54 @@ func (c *Client) ModifiedAt(ctx context.Context, ref Ref) (modified time.Time, e
 // ReadSmall returns the content of a small object.
 func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		data, err = h.admin.Read(ctx, ref)
+		if r, ok := h.admin.(Reader); ok {
+			data, err = r.Read(ctx, ref)
+		} else {
+			data, err = readSmall(ctx, h.admin, ref)
+		}
 		return err
 	})
 	return data, err
 }
 
+// MaxSmall is larger than any object that is read whole. A foreign object under a marker's name must
+// not fill the memory.
+const MaxSmall = 1 << 20
+
+// readSmall downloads up to MaxSmall bytes of an object.
+func readSmall(ctx context.Context, e Engine, ref Ref) ([]byte, error) {
+	var into smallWriter
+	_, err := e.Get(ctx, Get{Ref: ref, Into: &into}, NewTrace(time.Now()))
+	if len(into.data) == MaxSmall {
+		err = nil // the rest is not needed
+	}
+	return into.data, err
+}
+
+// A smallWriter keeps up to MaxSmall bytes, and then ends the download.
+type smallWriter struct{ data []byte }
+
+func (s *smallWriter) Write(p []byte) (int, error) {
+	n := min(len(p), MaxSmall-len(s.data))
+	s.data = append(s.data, p[:n]...)
+	if n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
 // List lists through any host that answers. It may have to start again, and then calls begin again.
+// It checks each entry, because clean-up deletes what it returns.
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
-		return h.admin.List(ctx, l, each, NewTrace(time.Now()))
+		check := NewListCheck(l.Prefix, l.Versions)
+		if _, unsorted := h.admin.(UnsortedLister); unsorted {
+			check.Unordered()
+		}
+		return check.Each(each, func(each func(Object) bool) error {
+			return h.admin.List(ctx, l, each, NewTrace(time.Now()))
+		})
 	})
 }
 
@@ -175,16 +241,29 @@ func (c *Client) RemoveFolders(ctx context.Context, bucket, prefix string) error
 // DeleteLocked is Delete for versions that a retention in governance mode protects. It needs the
 // permission to bypass the retention.
 func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
-	return c.anyHost(ctx, func(h *Host) error { return h.admin.DeleteLocked(ctx, refs) })
+	return c.anyHost(ctx, func(h *Host) error {
+		if l, ok := h.admin.(Locker); ok {
+			return l.DeleteLocked(ctx, refs)
+		}
+		return h.admin.Delete(ctx, refs, NewTrace(time.Now()))
+	})
 }
 
 // AbortUpload aborts one multipart upload. It succeeds if the upload is already over.
 func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
-	err := c.anyHost(ctx, func(h *Host) error { return h.admin.AbortUpload(ctx, u, NewTrace(time.Now())) })
+	err := c.anyHost(ctx, func(h *Host) error { return h.abort(ctx, u) })
 	if CodeOf(err) == "NoSuchUpload" {
 		return nil
 	}
 	return err
+}
+
+// abort aborts a multipart upload.
+func (h *Host) abort(ctx context.Context, u Upload) error {
+	if m, ok := h.admin.(Multipart); ok {
+		return m.AbortUpload(ctx, u, NewTrace(time.Now()))
+	}
+	return ErrUnsupported
 }
 
 // Metadata returns one entry of an object's user metadata, or "" if the object has no such entry.
@@ -214,7 +293,11 @@ func Sealed(err error) bool {
 // need the object's key.
 func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		all, err := h.admin.Tags(ctx, ref, NewTrace(time.Now()))
+		tagger, ok := h.admin.(Tagger)
+		if !ok {
+			return lacks("tags of objects")
+		}
+		all, err := tagger.Tags(ctx, ref, NewTrace(time.Now()))
 		value = all[name]
 		return err
 	})
@@ -245,7 +328,11 @@ const MaxPart = 10000
 // LastPart returns the part with the highest number. It returns false if the upload has no parts.
 func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		return h.admin.Parts(ctx, u, func(p Part) bool {
+		lister, can := h.admin.(UploadLister)
+		if !can {
+			return nil
+		}
+		return lister.Parts(ctx, u, func(p Part) bool {
 			if ok = p.Number == MaxPart; ok {
 				part = p
 			}
@@ -266,7 +353,7 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 			if !ours(u.Key) || aborted[u.ID] {
 				return nil
 			}
-			err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
+			err := h.abort(ctx, u)
 			if err == nil {
 				aborted[u.ID] = true
 			}
@@ -284,11 +371,27 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 // eachUpload calls do for every incomplete upload under prefix. It may have to start again.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		return h.admin.Uploads(ctx, bucket, prefix, func(u Upload) error { return do(h, u) })
+		lister, ok := h.admin.(UploadLister)
+		if !ok {
+			return nil
+		}
+		return lister.Uploads(ctx, bucket, prefix, func(u Upload) error { return do(h, u) })
 	})
 }
 
 // UploadFile uploads a file, in parts if it is large. It is never measured.
 func (c *Client) UploadFile(ctx context.Context, ref Ref, path, contentType string) error {
-	return c.anyHost(ctx, func(h *Host) error { return h.admin.UploadFile(ctx, ref, path, contentType) })
+	file, err := os.Open(path)
+	if err != nil {
+		return AsError(err, 0)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return AsError(err, 0)
+	}
+	return c.anyHost(ctx, func(h *Host) error {
+		_, err := h.admin.Put(ctx, Put{Ref: ref, Body: file, Size: info.Size(), ContentType: contentType}, NewTrace(time.Now()))
+		return err
+	})
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // An Engine sends requests to one host. Its methods are safe for concurrent use. Every method fills
-// in tr, even if it fails, and every error is an [*Error].
+// in tr, even if it fails, and every error is an [*Error]. The interfaces below are for requests that
+// only some engines support.
 type Engine interface {
 	Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	Get(ctx context.Context, g Get, tr *Trace) (Download, error)
@@ -21,10 +22,6 @@ type Engine interface {
 	Delete(ctx context.Context, refs []Ref, tr *Trace) error
 	// List calls each for every entry, page after page, until it returns false.
 	List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error
-
-	Multipart
-	Extras
-
 	// Close closes idle connections now and the others when their requests end.
 	Close()
 }
@@ -33,26 +30,44 @@ type Engine interface {
 // has been sent, so another engine may be tried.
 var ErrUnsupported = errors.New("the engine does not support this request")
 
-// Multipart contains the requests of an upload in parts.
+// A Multipart is an [Engine] that uploads objects in parts.
 type Multipart interface {
 	// StartUpload starts the upload of p. It ignores the body.
 	StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error)
 	PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error)
-	CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error)
 	CompleteUpload(ctx context.Context, u Upload, parts []Part, tr *Trace) (Object, error)
 	AbortUpload(ctx context.Context, u Upload, tr *Trace) error
 }
 
-// Extras are requests that not every store supports.
-type Extras interface {
+// A PartCopier is an [Engine] that copies ranges of objects as parts.
+type PartCopier interface {
+	CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error)
+}
+
+// A Copier is an [Engine] that copies objects.
+type Copier interface {
 	Copy(ctx context.Context, c Copy, tr *Trace) (Object, error)
+}
+
+// A Tagger is an [Engine] with tags of objects.
+type Tagger interface {
 	PutTags(ctx context.Context, ref Ref, tags map[string]string, tr *Trace) error
 	Tags(ctx context.Context, ref Ref, tr *Trace) (map[string]string, error)
 	DeleteTags(ctx context.Context, ref Ref, tr *Trace) error
+}
+
+// A Retainer is an [Engine] that locks versions of objects.
+type Retainer interface {
 	Retain(ctx context.Context, ref Ref, r Retention, tr *Trace) error
-	// FanOut uploads one body under many names (a MinIO extension).
+}
+
+// A FanOuter is an [Engine] that uploads one body under many names (a MinIO extension).
+type FanOuter interface {
 	FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object, error)
-	// Post uploads with an HTML form, as browsers do.
+}
+
+// A Poster is an [Engine] that uploads with an HTML form, as browsers do.
+type Poster interface {
 	Post(ctx context.Context, p Put, tr *Trace) (Object, error)
 }
 

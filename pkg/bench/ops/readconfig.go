@@ -18,7 +18,7 @@ func (ReadConfig) Prepare(context.Context, *bench.Env) error { return nil }
 func (ReadConfig) Do(ctx context.Context, w *bench.Worker) error {
 	return w.Measure(ctx, "CFG", "", func(ctx context.Context, r *bench.Request) (err error) {
 		r.Receives = true
-		reader, ok := r.Engine.(*store.Host).Engine.(store.ConfigReader)
+		reader, ok := r.Engine.(store.ConfigReader)
 		if !ok {
 			return store.ErrUnsupported
 		}

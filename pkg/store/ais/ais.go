@@ -38,13 +38,13 @@ func Open(cfg *store.Config) (store.Driver, error) {
 
 // An Engine sends requests to one proxy of the cluster.
 type Engine struct {
-	store.Unsupported // for parts, copies, tags, retentions and the extensions of MinIO
-
 	client *httpclient.Client
 	path   string // the path below which the API is
 	bucket string // the parameters with the bucket's backend and namespace
 	opts   store.Options
 	ais    store.AIStore
+
+	ignoreMissing bool // a missing object counts as deleted
 }
 
 // ownBackend is the backend of buckets in AIStore itself.

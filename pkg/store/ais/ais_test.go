@@ -48,7 +48,7 @@ func TestSuite(t *testing.T) {
 			t.Parallel()
 			a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 2, Token: "secret"})
 			engine, admin := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
-			must(t, admin.MakeBucket(t.Context(), "enginetest", false))
+			must(t, admin.MakeBucket(t.Context(), "enginetest"))
 			if way == "lean" {
 				enginetest.Run(t, engine)
 			} else {
@@ -83,7 +83,7 @@ func TestTrace(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b", false))
+	must(t, admin.MakeBucket(t.Context(), "b"))
 	put(t, engine, "b", "k", "content")
 	for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
 		tr := newTrace()
@@ -99,7 +99,7 @@ func TestLargeUpload(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b", false))
+	must(t, admin.MakeBucket(t.Context(), "b"))
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
 	for name, e := range map[string]store.Engine{"lean": engine, "nethttp": admin} {
 		for n := range 3 {
@@ -171,7 +171,7 @@ func TestBackends(t *testing.T) {
 	if !slices.ContainsFunc(a.Seen(), func(r standin.AISSeen) bool { return strings.Contains(r.Query, "latest-ver=true") }) {
 		t.Error("nothing was asked for its latest version")
 	}
-	if err := admin.MakeBucket(t.Context(), "other", false); store.CodeOf(err) != codeNoBucket {
+	if err := admin.MakeBucket(t.Context(), "other"); store.CodeOf(err) != codeNoBucket {
 		t.Errorf("a bucket behind the cluster: %v", err)
 	}
 	if removed, err := admin.RemoveBucket(t.Context(), "far"); removed || err != nil {
@@ -188,8 +188,8 @@ func TestBuckets(t *testing.T) {
 	if must(t, err); exists {
 		t.Error("the bucket is there before it is made")
 	}
-	must(t, admin.MakeBucket(ctx, "own", false))
-	if err := admin.MakeBucket(ctx, "own", false); store.CodeOf(err) != codeBucketExists {
+	must(t, admin.MakeBucket(ctx, "own"))
+	if err := admin.MakeBucket(ctx, "own"); store.CodeOf(err) != codeBucketExists {
 		t.Errorf("a bucket made again: %v", err)
 	}
 	if got := fmt.Sprint(a.Properties("own")["mirror"]); got != "map[copies:3 enabled:true]" {
@@ -209,7 +209,7 @@ func TestBuckets(t *testing.T) {
 		t.Errorf("a bucket of somebody else's was removed: %t, %v", removed, err)
 	}
 	_, wrong := open(t, a, store.Config{AIStore: store.AIStore{Properties: []byte(`{"color":"red"}`)}})
-	if err := wrong.MakeBucket(ctx, "other", false); err == nil || !strings.Contains(err.Error(), `unknown property "color"`) {
+	if err := wrong.MakeBucket(ctx, "other"); err == nil || !strings.Contains(err.Error(), `unknown property "color"`) {
 		t.Errorf("unknown properties: %v", err)
 	}
 }
@@ -219,7 +219,7 @@ func TestDeleteMany(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 3})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b", false))
+	must(t, admin.MakeBucket(t.Context(), "b"))
 	for _, key := range []string{"1", "2", "3"} {
 		put(t, engine, "b", key, "x")
 	}
@@ -238,7 +238,7 @@ func TestChecksums(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	_, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b", false))
+	must(t, admin.MakeBucket(t.Context(), "b"))
 	for _, kind := range Checksums() {
 		engine, _ := open(t, a, store.Config{Options: store.Options{Checksum: kind}})
 		put(t, engine, "b", string(kind), "content")

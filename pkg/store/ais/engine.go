@@ -164,17 +164,12 @@ func usedAt(reply *httpclient.Reply) time.Time {
 
 // Delete removes one object, or many with a job of the cluster.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return e.remove(ctx, refs, false, tr)
-}
-
-// remove is Delete. If gone is set, a missing object counts as deleted.
-func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	switch len(refs) {
 	case 0:
 		return nil
 	case 1:
 		err := e.removeOne(ctx, &refs[0], tr)
-		if gone && store.CodeOf(err) == codeNoKey {
+		if e.ignoreMissing && store.CodeOf(err) == codeNoKey {
 			return nil
 		}
 		return err

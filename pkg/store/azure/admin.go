@@ -13,16 +13,13 @@ import (
 // An Admin does the bookkeeping in Blob Storage.
 type Admin struct{ *Engine }
 
-var _ store.Admin = (*Admin)(nil)
+var (
+	_ store.Admin        = (*Admin)(nil)
+	_ store.Versioner    = (*Admin)(nil)
+	_ store.UploadLister = (*Admin)(nil)
+)
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
-
-// List also checks each entry, because clean-up deletes what it returns.
-func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
-		return a.Engine.List(ctx, l, each, tr)
-	})
-}
 
 // containerRequest begins a request about a container.
 func (a *Admin) containerRequest(method, name string) request {
@@ -64,9 +61,6 @@ func exists(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Region returns "", because the account has the region.
-func (a *Admin) Region(context.Context, string) (string, error) { return "", nil }
-
 // ownMetadata marks a container that warp made.
 const (
 	ownMetadata = "created_by"
@@ -74,17 +68,12 @@ const (
 )
 
 // MakeBucket creates a container.
-func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
-	if lock {
-		return noLock()
-	}
+func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	q := a.containerRequest(http.MethodPut, name)
 	defer q.End()
 	q.Header("x-ms-meta-"+ownMetadata, ownValue)
 	return a.do(ctx, q, newTrace())
 }
-
-func noLock() error { return store.Errorf("NotImplemented", 0, "Azure has no S3 object lock") }
 
 // MadeByWarp reports whether the container has warp's mark.
 func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
@@ -116,9 +105,6 @@ func (a *Admin) SetVersioning(context.Context, string, bool) error {
 	return store.Errorf("NotImplemented", 0, "versioning is a property of the storage account, which this API cannot change: az storage account blob-service-properties update --enable-versioning true")
 }
 
-// ObjectLock returns none.
-func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
-
 // Headers returns the properties of a blob as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
@@ -137,37 +123,4 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 func setMetadata(h http.Header, name, value string) {
 	h.Set("X-Amz-Meta-"+name, value)
 	h.Set("X-Amz-Meta-"+strings.ReplaceAll(name, "_", "-"), value)
-}
-
-// maxSmall is larger than any object that is read whole.
-const maxSmall = 1 << 20
-
-// A smallWriter keeps up to maxSmall bytes.
-type smallWriter struct{ data []byte }
-
-func (s *smallWriter) Write(p []byte) (int, error) {
-	s.data = append(s.data, p[:min(len(p), maxSmall-len(s.data))]...)
-	return len(p), nil
-}
-
-// Read returns the content of a small object.
-func (h *host) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
-	var into smallWriter
-	_, err := h.download(ctx, &store.Get{Ref: ref, Into: &into, Length: maxSmall}, newTrace())
-	return into.data, err
-}
-
-// UploadFile is unsupported, because it serves functions that the store does not have.
-func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
-	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
-}
-
-// Delete treats a missing blob as deleted, because clean-up may delete it twice.
-func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return a.remove(ctx, refs, true, tr)
-}
-
-// DeleteLocked is Delete, because nothing is locked.
-func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
-	return a.Delete(ctx, refs, newTrace())
 }

@@ -93,6 +93,8 @@ type host struct {
 	tls    bool
 	path   string // the path below which the store is, such as /devstoreaccount1
 	opts   store.Options
+
+	ignoreMissing bool // a missing object counts as deleted
 }
 
 // keptHeaders is the prefix of the headers of answers to keep besides the usual ones.
@@ -111,7 +113,7 @@ func (s *Store) adminHost(cfg *store.Config, a store.Address) (host, error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout
 	c, err := s.api().NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
-	return host{store: s, client: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options}, err
+	return host{store: s, client: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options, ignoreMissing: true}, err
 }
 
 // Close closes idle connections now and the others when their requests end, and stops renewing

@@ -19,16 +19,11 @@ import (
 
 // Delete removes one blob, or many with as few requests as possible.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return e.remove(ctx, refs, false, tr)
-}
-
-// remove is Delete. If gone is set, a missing blob counts as deleted.
-func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	if len(refs) == 1 {
-		return e.deleteOne(ctx, &refs[0], gone, tr)
+		return e.deleteOne(ctx, &refs[0], tr)
 	}
 	for batch := range slices.Chunk(refs, maxBatch) {
-		if err := e.deleteBatch(ctx, batch, gone, tr); err != nil {
+		if err := e.deleteBatch(ctx, batch, tr); err != nil {
 			return err
 		}
 	}
@@ -47,14 +42,14 @@ func ignoreGone(err error, gone bool) error {
 
 // deleteOne deletes a blob or a version. To delete the current version, it first deletes the blob,
 // which turns it into an earlier version.
-func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *store.Trace) error {
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
 	err := e.deleteOnce(ctx, ref, "", tr)
 	if isCurrent(err) {
 		if err = ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: ref.Bucket, Key: ref.Key}, "", tr), true); err == nil {
 			err = e.deleteOnce(ctx, ref, "", tr)
 		}
 	}
-	return ignoreGone(err, gone)
+	return ignoreGone(err, e.ignoreMissing)
 }
 
 // deleteOnce sends a delete request. Unless etag is "", the store rejects it if the blob has
@@ -79,7 +74,7 @@ const maxBatch = 256
 const boundary = "batch_warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
 
 // deleteBatch deletes up to a batch of refs. Each request in it has its own authorization.
-func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	if err := e.store.auth.Ready(ctx); err != nil {
 		return err
 	}
@@ -101,9 +96,9 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 	if err != nil {
 		return err
 	}
-	current, err := readDeletions(r, refs, gone)
+	current, err := e.readDeletions(r, refs)
 	for i := 0; err == nil && i < len(current); i++ {
-		err = e.deleteOne(ctx, &refs[current[i]], gone, tr)
+		err = e.deleteOne(ctx, &refs[current[i]], tr)
 	}
 	return err
 }
@@ -122,7 +117,7 @@ func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
 
 // readDeletions reads the answer to each request of a batch and matches them by Content-ID. It
 // returns the refs that were rejected because they are current versions.
-func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) (current []int, err error) {
+func (e *Engine) readDeletions(r *httpclient.Reply, refs []store.Ref) (current []int, err error) {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
 		return nil, store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())
@@ -153,7 +148,7 @@ func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) (current []
 		}
 		answered[i] = true
 		switch {
-		case refused == nil, gone && refused.Code == codeNoKey:
+		case refused == nil, e.ignoreMissing && refused.Code == codeNoKey:
 		case isCurrent(refused):
 			current = append(current, i)
 		default:

@@ -10,13 +10,15 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
-var _ store.Engine = (*Engine)(nil)
+var (
+	_ store.Engine    = (*Engine)(nil)
+	_ store.Multipart = (*Engine)(nil)
+	_ store.Copier    = (*Engine)(nil)
+	_ store.Tagger    = (*Engine)(nil)
+)
 
 // An Engine sends requests to Blob Storage.
-type Engine struct {
-	store.Unsupported // for retentions and the extensions of MinIO
-	host
-}
+type Engine struct{ host }
 
 func newEngine(h host) *Engine { return &Engine{host: h} }
 
@@ -154,11 +156,6 @@ func (h *host) url(ref store.Ref) string {
 	target, _ := q.Target()
 	a := store.Address{Name: h.name}
 	return a.URL(h.tls) + string(target)
-}
-
-// CopyPart is unsupported, because the store copies only whole blobs.
-func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
-	return store.Part{}, store.ErrUnsupported
 }
 
 // makesVersions reports whether the container is known to make versions.

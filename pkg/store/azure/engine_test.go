@@ -21,7 +21,7 @@ import (
 
 // opened contains the engine and admin of a store.
 type opened struct {
-	engine store.Engine
+	engine *store.Host // of the engine alone
 	admin  store.Admin
 }
 
@@ -30,12 +30,12 @@ func open(t *testing.T, open func(*store.Config) (store.Driver, error), cfg stor
 	cfg.AppVersion, cfg.Concurrency, cfg.Hosts = "1", 1, []store.Address{a}
 	driver, err := open(&cfg)
 	must(t, err)
-	o := &opened{}
-	o.engine, err = driver.Engine(&cfg, a, new(store.Counters))
+	e, err := driver.Engine(&cfg, a, new(store.Counters))
 	must(t, err)
-	o.admin, err = driver.Admin(&cfg, a)
+	admin, err := driver.Admin(&cfg, a)
 	must(t, err)
-	t.Cleanup(func() { o.engine.Close(); o.admin.Close() })
+	t.Cleanup(func() { e.Close(); admin.Close() })
+	o := &opened{&store.Host{Engine: e}, admin}
 	return o
 }
 
@@ -226,12 +226,12 @@ func TestUploadsInParts(t *testing.T) {
 		u, parts := begin("whole")
 		other := s.open(t, store.Config{}) // does not know the upload
 		var found []store.Upload
-		must(t, other.admin.Uploads(t.Context(), testContainer, "who", func(u store.Upload) error { found = append(found, u); return nil }))
+		must(t, other.admin.(*Admin).Uploads(t.Context(), testContainer, "who", func(u store.Upload) error { found = append(found, u); return nil }))
 		if len(found) != 1 || found[0].ID != u.ID || found[0].Key != "whole" {
 			t.Errorf("found %+v, began %+v", found, u)
 		}
 		var last store.Part
-		must(t, other.admin.Parts(t.Context(), u, func(p store.Part) bool { last = p; return true }))
+		must(t, other.admin.(*Admin).Parts(t.Context(), u, func(p store.Part) bool { last = p; return true }))
 		if last.Number != store.MaxPart || last.Size != 4 || last.ETag != "c240cd8da6c2cfbf8dc4b9bfa1e4d0d9" && len(last.ETag) != 32 {
 			t.Errorf("the last part is %+v", last)
 		}
@@ -254,13 +254,13 @@ func TestUploadsInParts(t *testing.T) {
 		if e, ok := err.(*store.Error); !ok || e.Status != http.StatusConflict {
 			t.Errorf("completing over a foreign blob: %v", err)
 		}
-		must(t, o.admin.AbortUpload(t.Context(), u, newTrace()))
+		must(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
 		if b := s.find("taken", ""); b == nil || string(b.data) != "foreign" {
 			t.Error("the foreign blob has changed")
 		}
 		u, _ = begin("aborted")
-		must(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
-		if err := other.admin.AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
+		must(t, other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
 			t.Errorf("aborting again: %v", err)
 		}
 		if names := s.names(); !slices.Equal(names, []string{"taken", "whole"}) || len(s.blocks["aborted"]) > 0 {
@@ -270,7 +270,7 @@ func TestUploadsInParts(t *testing.T) {
 		u, _ = begin("shared")
 		foreign := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), blockSize))
 		s.blocks["shared"][foreign] = []byte("foreign")
-		must(t, o.admin.AbortUpload(t.Context(), u, newTrace()))
+		must(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
 		if s.blocks["shared"][foreign] == nil {
 			t.Error("an upload of somebody else was ended")
 		}
@@ -285,7 +285,7 @@ func TestVersions(t *testing.T) {
 	s.versions = true
 	o := s.open(t, store.Config{})
 	state := func(o *opened) string {
-		is, err := o.admin.Versioning(t.Context(), testContainer)
+		is, err := o.admin.(*Admin).Versioning(t.Context(), testContainer)
 		must(t, err)
 		return is
 	}
@@ -310,7 +310,7 @@ func TestVersions(t *testing.T) {
 	if names := s.names(); len(names) > 0 {
 		t.Errorf("left are %q", names)
 	}
-	if err := o.admin.SetVersioning(t.Context(), testContainer, true); store.CodeOf(err) != "NotImplemented" {
+	if err := o.admin.(*Admin).SetVersioning(t.Context(), testContainer, true); store.CodeOf(err) != "NotImplemented" {
 		t.Errorf("turning versions on: %v", err)
 	}
 }
@@ -387,7 +387,7 @@ func TestContainers(t *testing.T) {
 		if there, err := o.admin.BucketExists(t.Context(), testContainer); there || err != nil {
 			t.Errorf("before it is made: %t, %v", there, err)
 		}
-		must(t, o.admin.MakeBucket(t.Context(), testContainer, false))
+		must(t, o.admin.MakeBucket(t.Context(), testContainer))
 		if there, err := o.admin.BucketExists(t.Context(), testContainer); !there || err != nil || !o.admin.MadeByWarp(t.Context(), testContainer) {
 			t.Errorf("made: %t, %v", there, err)
 		}

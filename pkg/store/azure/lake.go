@@ -19,10 +19,7 @@ import (
 var _ store.Engine = (*Lake)(nil)
 
 // A Lake sends requests to the dfs endpoint of Data Lake Storage Gen2: a file is created, appended to and flushed.
-type Lake struct {
-	store.Unsupported
-	host
-}
+type Lake struct{ host }
 
 func newLake(h host) *Lake { return &Lake{host: h} }
 
@@ -110,13 +107,9 @@ func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.
 // Delete deletes files one after the other, because the endpoint has no batches. It returns the
 // first error.
 func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return e.remove(ctx, refs, false, tr)
-}
-
-func (e *Lake) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	var first error
 	for i := range refs {
-		if err := ignoreGone(e.deletePath(ctx, &refs[i], tr), gone); err != nil && first == nil {
+		if err := ignoreGone(e.deletePath(ctx, &refs[i], tr), e.ignoreMissing); err != nil && first == nil {
 			first = err
 		}
 		if ctx.Err() != nil {
@@ -133,11 +126,6 @@ func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, tr *store.Trace) 
 	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer q.End()
 	return e.do(ctx, q, tr)
-}
-
-// PutPart is unsupported, because a file can only be appended to in order.
-func (e *Lake) PutPart(context.Context, store.PutPart, *store.Trace) (store.Part, error) {
-	return store.Part{}, store.ErrUnsupported
 }
 
 // List lists the files in the directory of the prefix and below, and skips those without the
@@ -242,14 +230,11 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 // A LakeAdmin does the bookkeeping at the dfs endpoint.
 type LakeAdmin struct{ *Lake }
 
-var _ store.Admin = (*LakeAdmin)(nil)
-
-// List also checks each entry, because clean-up deletes what it returns.
-func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	check := store.NewListCheck(l.Prefix, false)
-	check.Unordered()
-	return check.Each(each, func(each func(store.Object) bool) error { return a.Lake.List(ctx, l, each, tr) })
-}
+var (
+	_ store.Admin          = (*LakeAdmin)(nil)
+	_ store.FolderRemover  = (*LakeAdmin)(nil)
+	_ store.UnsortedLister = (*LakeAdmin)(nil)
+)
 
 // ListsUnsorted marks that the dfs endpoint does not list in the order of names.
 func (a *LakeAdmin) ListsUnsorted() {}
@@ -285,14 +270,8 @@ func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error)
 	return exists(err)
 }
 
-// Region returns "", because the account has the region.
-func (a *LakeAdmin) Region(context.Context, string) (string, error) { return "", nil }
-
 // MakeBucket creates a file system.
-func (a *LakeAdmin) MakeBucket(ctx context.Context, name string, lock bool) error {
-	if lock {
-		return noLock()
-	}
+func (a *LakeAdmin) MakeBucket(ctx context.Context, name string) error {
 	return a.fileSystem(ctx, http.MethodPut, name, func(q request) { q.Header("x-ms-properties", property(ownMetadata, ownValue)) }, nil)
 }
 
@@ -303,17 +282,6 @@ func (a *LakeAdmin) MadeByWarp(ctx context.Context, name string) (made bool) {
 	})
 	return made
 }
-
-// Versioning returns "", because accounts with directories have no versions.
-func (a *LakeAdmin) Versioning(context.Context, string) (string, error) { return "", nil }
-
-// SetVersioning fails.
-func (a *LakeAdmin) SetVersioning(context.Context, string, bool) error {
-	return store.Errorf("NotImplemented", 0, "Data Lake Storage has no versions")
-}
-
-// ObjectLock returns none.
-func (a *LakeAdmin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
 
 // Headers returns the properties of a file as S3 headers.
 func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
@@ -328,11 +296,6 @@ func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.He
 		}
 	})
 	return h, err
-}
-
-// Delete treats a missing file as deleted, because clean-up may delete it twice.
-func (a *LakeAdmin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return a.remove(ctx, refs, true, tr)
 }
 
 // RemoveFolders removes the directory of prefix and the directories below it, unless they contain
@@ -359,24 +322,4 @@ func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) er
 		}
 	}
 	return nil
-}
-
-// DeleteLocked is Delete, because nothing is locked.
-func (a *LakeAdmin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
-	return a.Delete(ctx, refs, newTrace())
-}
-
-// UploadFile is unsupported, because it serves functions that the store does not have.
-func (a *LakeAdmin) UploadFile(context.Context, store.Ref, string, string) error {
-	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
-}
-
-// Uploads returns none.
-func (a *LakeAdmin) Uploads(context.Context, string, string, func(store.Upload) error) error {
-	return nil
-}
-
-// Parts returns none.
-func (a *LakeAdmin) Parts(context.Context, store.Upload, func(store.Part) bool) error {
-	return noUpload()
 }

@@ -16,7 +16,7 @@ func TestAzurite(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			o := open(t, Open, store.Config{Credentials: store.Keys{AccessKey: emulatorAccount, SecretKey: emulatorKey}},
 				store.Address{Name: s.Endpoint, Path: s.Path})
-			if err := o.admin.MakeBucket(t.Context(), bucket, false); err != nil {
+			if err := o.admin.MakeBucket(t.Context(), bucket); err != nil {
 				t.Fatal(err)
 			}
 			if !o.admin.MadeByWarp(t.Context(), bucket) {

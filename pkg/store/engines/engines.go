@@ -42,7 +42,13 @@ func openS3(cfg *store.Config) (o opened, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.driver = store.Driver{Name: name, Engine: openMinio, Admin: openAdmin}
+	o.driver = store.Driver{
+		Name: name,
+		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			return minio.New(cfg, a, n)
+		},
+		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) { return minio.NewAdmin(cfg, a) },
+	}
 	if name != engineLean {
 		return o, nil
 	}
@@ -84,16 +90,8 @@ func choose(cfg *store.Config) (string, error) {
 	return engineLean, nil
 }
 
-func openMinio(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
-	return minio.New(cfg, a, n)
-}
-
-func openAdmin(cfg *store.Config, a store.Address) (store.Admin, error) {
-	return minio.NewAdmin(cfg, a)
-}
-
 // openLean opens the lean engine, and minio-go for what lean does not support.
-func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.Counters) (store.Engine, error) {
+func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.Counters) (complete, error) {
 	first, err := s3.New(cfg, a, regions, n)
 	if err != nil {
 		return nil, err
@@ -102,5 +100,5 @@ func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.
 	if err != nil {
 		return nil, err
 	}
-	return &withFallback{first, second}, nil
+	return &withFallback{second, first}, nil
 }

@@ -87,7 +87,7 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 			if err != nil {
 				return nil, err
 			}
-			return &withFallback{first, second}, nil
+			return &withFallback{second, first}, nil
 		},
 		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
 			admin, err := minio.NewExpressAdmin(cfg, a, sessions(cfg.Credentials))

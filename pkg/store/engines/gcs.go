@@ -8,6 +8,7 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/gcs"
+	"warp/pkg/store/minio"
 )
 
 // gcsProvider is Google Cloud Storage. With a pair of HMAC keys it is S3 without some functions.
@@ -72,29 +73,32 @@ func openInteroperable(cfg *store.Config) (o opened, err error) {
 	if o, err = openS3(cfg); err != nil {
 		return o, err
 	}
-	engine, admin := o.driver.Engine, o.driver.Admin
+	engine := o.driver.Engine
 	o.driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 		e, err := engine(cfg, a, n)
-		return singleDeletes{e}, err
+		if err != nil {
+			return nil, err
+		}
+		return singleDeletes{e.(complete)}, nil
 	}
 	o.driver.Admin = func(cfg *store.Config, a store.Address) (store.Admin, error) {
-		e, err := admin(cfg, a)
-		return interoperableAdmin{e}, err
+		admin, err := minio.NewAdmin(cfg, a)
+		return interoperableAdmin{admin}, err
 	}
 	return o, nil
 }
 
 // singleDeletes is an engine for an S3 store that cannot delete several objects with one request.
 // It deletes them one by one.
-type singleDeletes struct{ store.Engine }
+type singleDeletes struct{ complete }
 
 func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return deleteEach(ctx, s.Engine, refs, tr)
+	return deleteEach(ctx, s.complete, refs, tr)
 }
 
 // interoperableAdmin is singleDeletes for bookkeeping. It rejects buckets that keep versions,
 // because the interface does not list versions as S3 does.
-type interoperableAdmin struct{ store.Admin }
+type interoperableAdmin struct{ *minio.Admin }
 
 // Delete deletes one object after the other.
 func (i interoperableAdmin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {

@@ -14,7 +14,9 @@ import (
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*store.Config, store.Address, *store.Counters) (store.Engine, error){
-		"minio": openMinio,
+		"minio": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			return minio.New(cfg, a, n)
+		},
 		"lean": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			return s3.New(cfg, a, s3.NewRegions(nil), n)
 		},
@@ -31,7 +33,7 @@ func TestSuite(t *testing.T) {
 			addr := store.Address{Name: s.Addr()}
 			admin, err := minio.NewAdmin(&cfg, addr)
 			must(t, err)
-			must(t, admin.MakeBucket(t.Context(), "enginetest", false))
+			must(t, admin.MakeBucket(t.Context(), "enginetest"))
 			e, err := open(&cfg, addr, new(store.Counters))
 			must(t, err)
 			t.Cleanup(e.Close)

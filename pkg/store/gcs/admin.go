@@ -15,7 +15,12 @@ type Admin struct {
 	project, region string
 }
 
-var _ store.Admin = (*Admin)(nil)
+var (
+	_ store.Admin        = (*Admin)(nil)
+	_ store.Locator      = (*Admin)(nil)
+	_ store.Versioner    = (*Admin)(nil)
+	_ store.UploadLister = (*Admin)(nil)
+)
 
 func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 	own := cfg.ForAdmin()
@@ -24,17 +29,10 @@ func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{Engine: s.newEngine(own, c, a.Path), project: cfg.Project, region: cfg.Region}, nil
+	return &Admin{Engine: s.newEngine(own, c, a.Path).lenient(), project: cfg.Project, region: cfg.Region}, nil
 }
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
-
-// List also checks each entry, because clean-up deletes what it returns.
-func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
-		return a.Engine.List(ctx, l, each, tr)
-	})
-}
 
 // A bucket is a bucket's resource in the API.
 type bucket struct {
@@ -90,10 +88,7 @@ func (a *Admin) Region(ctx context.Context, name string) (string, error) {
 const ownLabel = "created-by"
 
 // MakeBucket creates a bucket in the project.
-func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
-	if lock {
-		return store.Errorf("NotImplemented", 0, "Google Cloud Storage has no S3 object lock")
-	}
+func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	err := a.toBucket(ctx, http.MethodPost, "", &bucket{Name: name, Location: a.region, Labels: map[string]string{ownLabel: "warp"}}, nil)
 	if e, ok := err.(*store.Error); ok && e.Status == http.StatusBadRequest && a.project == "" {
 		e.Message += " (the project in which it is to be made is not known: set GOOGLE_CLOUD_PROJECT, or make the bucket yourself)"
@@ -129,9 +124,6 @@ func (a *Admin) SetVersioning(ctx context.Context, name string, on bool) error {
 	return err
 }
 
-// ObjectLock returns none.
-func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
-
 // Headers returns the object's metadata as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata,kmsKeyName", newTrace())
@@ -149,37 +141,4 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 		h.Set("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id", r.Key)
 	}
 	return h, nil
-}
-
-// maxSmall is larger than any object that is read whole.
-const maxSmall = 1 << 20
-
-// A smallWriter keeps up to maxSmall bytes.
-type smallWriter struct{ data []byte }
-
-func (s *smallWriter) Write(p []byte) (int, error) {
-	s.data = append(s.data, p[:min(len(p), maxSmall-len(s.data))]...)
-	return len(p), nil
-}
-
-// Read returns the content of a small object.
-func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
-	var into smallWriter
-	_, err := a.Get(ctx, store.Get{Ref: ref, Into: &into, Offset: 0, Length: maxSmall}, newTrace())
-	return into.data, err
-}
-
-// UploadFile is unsupported, because it serves functions that the store does not have.
-func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
-	return store.Errorf("NotImplemented", 0, "files are not uploaded to Google Cloud Storage")
-}
-
-// Delete treats a missing object as deleted, because clean-up may delete it twice.
-func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return a.remove(ctx, refs, true, tr)
-}
-
-// DeleteLocked is Delete, because nothing is locked.
-func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
-	return a.Delete(ctx, refs, newTrace())
 }

@@ -19,35 +19,37 @@ import (
 
 // Delete removes one object, or many with as few requests as possible.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return e.remove(ctx, refs, false, tr)
-}
-
-// remove is Delete. If gone is set, a missing object counts as deleted.
-func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	if len(refs) == 1 {
-		return e.deleteOne(ctx, &refs[0], gone, tr)
+		return e.deleteOne(ctx, &refs[0], tr)
 	}
 	for batch := range slices.Chunk(refs, maxBatch) {
-		if err := e.deleteBatch(ctx, batch, gone, tr); err != nil {
+		if err := e.deleteBatch(ctx, batch, tr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// lenient returns the engine for which a missing object counts as deleted.
+func (e *Engine) lenient() *Engine {
+	own := *e
+	own.ignoreMissing = true
+	return &own
+}
+
 // deletion returns the error in the answer to a deletion.
-func deletion(status int, document []byte, key string, gone bool) *store.Error {
+func (e *Engine) deletion(status int, document []byte, key string) *store.Error {
 	if status/100 == 2 {
 		return nil
 	}
 	err := refusal(status, document, key)
-	if gone && err.Code == codeNoKey {
+	if e.ignoreMissing && err.Code == codeNoKey {
 		return nil
 	}
 	return err
 }
 
-func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *store.Trace) error {
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
@@ -59,7 +61,7 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *s
 	if err != nil {
 		return err
 	}
-	if err := deletion(r.Status, r.Document(), ref.Key, gone); err != nil {
+	if err := e.deletion(r.Status, r.Document(), ref.Key); err != nil {
 		return err
 	}
 	return nil
@@ -72,7 +74,7 @@ const maxBatch = 100
 const batchPath = "/batch/storage/v1"
 
 // deleteBatch deletes up to a batch of refs.
-func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	var body bytes.Buffer
 	for i := range refs {
 		if !validKey(refs[i].Key) {
@@ -88,7 +90,7 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 	if err != nil {
 		return err
 	}
-	return readDeletions(r, refs, gone)
+	return e.readDeletions(r, refs)
 }
 
 // appendDeletion appends a request to a batch.
@@ -103,7 +105,7 @@ func (e *Engine) appendDeletion(body *bytes.Buffer, id int, ref *store.Ref) {
 
 // readDeletions reads the answer to each request of a batch. It matches them by Content-ID or,
 // without one, by position.
-func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) error {
+func (e *Engine) readDeletions(r *httpclient.Reply, refs []store.Ref) error {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
 		return store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())
@@ -134,7 +136,7 @@ func readDeletions(r *httpclient.Reply, refs []store.Ref, gone bool) error {
 		}
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 		resp.Body.Close()
-		refused := deletion(resp.StatusCode, text, refs[i].Key, gone)
+		refused := e.deletion(resp.StatusCode, text, refs[i].Key)
 		if refused == nil {
 			continue
 		}

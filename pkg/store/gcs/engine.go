@@ -10,7 +10,11 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
-var _ store.Engine = (*Engine)(nil)
+var (
+	_ store.Engine    = (*Engine)(nil)
+	_ store.Multipart = (*Engine)(nil)
+	_ store.Copier    = (*Engine)(nil)
+)
 
 // A request is a request of the JSON API.
 type request struct{ *httpclient.Request }
@@ -316,11 +320,6 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 		return p, err
 	}
 	return p, decode(r, "a listing", &p)
-}
-
-// CopyPart is unsupported, because the store copies only whole objects.
-func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
-	return store.Part{}, store.ErrUnsupported
 }
 
 // makesVersions reports whether the bucket is known to make versions, so that results name them.

@@ -24,8 +24,8 @@ import (
 // opened contains the engine and admin of a stand-in.
 type opened struct {
 	*standIn
-	engine store.Engine
-	admin  store.Admin
+	engine *Engine
+	admin  *Admin
 }
 
 func open(t *testing.T, s *standIn, cfg store.Config) *opened {
@@ -34,13 +34,12 @@ func open(t *testing.T, s *standIn, cfg store.Config) *opened {
 	addr := store.Address{Name: s.addr()}
 	driver, err := Open(&cfg)
 	must(t, err)
-	o := &opened{standIn: s}
-	o.engine, err = driver.Engine(&cfg, addr, new(store.Counters))
+	e, err := driver.Engine(&cfg, addr, new(store.Counters))
 	must(t, err)
-	o.admin, err = driver.Admin(&cfg, addr)
+	admin, err := driver.Admin(&cfg, addr)
 	must(t, err)
-	t.Cleanup(func() { o.engine.Close(); o.admin.Close() })
-	return o
+	t.Cleanup(func() { e.Close(); admin.Close() })
+	return &opened{s, e.(*Engine), admin.(*Admin)}
 }
 
 func must(t *testing.T, err error) {

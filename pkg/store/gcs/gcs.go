@@ -40,14 +40,14 @@ func Open(cfg *store.Config) (store.Driver, error) {
 
 // An Engine sends requests to one host.
 type Engine struct {
-	store.Unsupported // for tags, retentions and the extensions of MinIO
-
 	store     *Store
 	client    *httpclient.Client
 	path      string // the path below which the store is
 	opts      store.Options
 	chunk     int64 // larger uploads are resumable, in chunks of this size
 	described bool  // uploads have metadata, and so two parts
+
+	ignoreMissing bool // a missing object counts as deleted
 }
 
 // keptHeaders is the prefix of the headers of answers to keep besides the usual ones.

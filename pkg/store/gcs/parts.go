@@ -190,13 +190,13 @@ func (e *Engine) removePieces(ctx context.Context, u store.Upload, names []strin
 			return err
 		}
 	}
-	if err := e.remove(ctx, refs, true, tr); err != nil {
+	if err := e.lenient().Delete(ctx, refs, tr); err != nil {
 		return err
 	}
 	e.store.uploads.Delete(u.ID)
 	begin := store.Ref{Bucket: u.Bucket, Key: beginName(u.ID)}
 	if !e.store.hasVersions(u.Bucket) {
-		return e.deleteOne(ctx, &begin, true, tr)
+		return e.lenient().deleteOne(ctx, &begin, tr)
 	}
 	return e.deleteVersions(ctx, &begin, tr)
 }
@@ -226,7 +226,7 @@ func (e *Engine) deleteVersions(ctx context.Context, ref *store.Ref, tr *store.T
 	if err != nil {
 		return err
 	}
-	return e.remove(ctx, refs, true, tr)
+	return e.lenient().Delete(ctx, refs, tr)
 }
 
 // AbortUpload removes the objects of an upload.

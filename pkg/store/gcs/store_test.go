@@ -26,7 +26,7 @@ func TestFakeGCS(t *testing.T) {
 				t.Fatal(err)
 			}
 			if way == "lean" {
-				if err := admin.MakeBucket(t.Context(), "enginetest", false); err != nil {
+				if err := admin.MakeBucket(t.Context(), "enginetest"); err != nil {
 					t.Fatal(err)
 				}
 				e, err := driver.Engine(&cfg, addr, new(store.Counters))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
@@ -49,7 +48,15 @@ func (a *Admin) Region(ctx context.Context, bucket string) (string, error) {
 	return region, asError(err, nil)
 }
 
-func (a *Admin) MakeBucket(ctx context.Context, bucket string, lock bool) error {
+func (a *Admin) MakeBucket(ctx context.Context, bucket string) error {
+	return a.makeBucket(ctx, bucket, false)
+}
+
+func (a *Admin) MakeLockedBucket(ctx context.Context, bucket string) error {
+	return a.makeBucket(ctx, bucket, true)
+}
+
+func (a *Admin) makeBucket(ctx context.Context, bucket string, lock bool) error {
 	err := a.core.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: a.region, ObjectLocking: lock})
 	if err != nil {
 		return asError(err, nil)
@@ -107,42 +114,17 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, decrypt bool) (http.
 	return info.Metadata, asError(err, nil)
 }
 
-// maxSmall is larger than any object that is read whole. A foreign object under a marker's name
-// must not fill the memory.
-const maxSmall = 1 << 20
-
 func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 	body, _, _, err := a.core.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, asError(err, nil)
 	}
 	defer body.Close()
-	data, err := io.ReadAll(io.LimitReader(body, maxSmall))
+	data, err := io.ReadAll(io.LimitReader(body, store.MaxSmall))
 	if err != nil {
 		return nil, asError(err, nil)
 	}
 	return data, answerCheck{admin: true}.check(document{}, http.StatusOK, http.MethodGet, data)
-}
-
-func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return asError(err, nil)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return asError(err, nil)
-	}
-	_, err = a.Put(ctx, store.Put{Ref: ref, Body: file, Size: info.Size(), ContentType: contentType}, nil)
-	return err
-}
-
-// List also checks each entry, because clean-up deletes what it returns.
-func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return a.listCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
-		return a.Engine.List(ctx, l, each, tr)
-	})
 }
 
 // DeleteLocked deletes the versions one by one if the store refuses the batch, because moto ignores

@@ -36,7 +36,7 @@ func Example() {
 	defer engine.Close()
 
 	ctx, hello, cat := context.Background(), strings.NewReader("hello"), store.Ref{Bucket: "photos", Key: "cat"}
-	fmt.Println(admin.MakeBucket(ctx, "photos", false))
+	fmt.Println(admin.MakeBucket(ctx, "photos"))
 	put, err := engine.Put(ctx, store.Put{Ref: cat, Body: hello, Size: hello.Size()}, store.NewTrace(time.Now()))
 	fmt.Println(put.ETag, err)
 	content, err := admin.Read(ctx, cat)

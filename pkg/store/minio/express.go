@@ -243,10 +243,7 @@ func lacks(what string) error {
 func (a *ExpressAdmin) Region(context.Context, string) (string, error) { return a.region, nil }
 
 // MakeBucket makes a directory bucket in the zone that its name contains.
-func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string, lock bool) error {
-	if lock {
-		return lacks("object lock")
-	}
+func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string) error {
 	zone, err := s3.Zone(bucket)
 	if err != nil {
 		return store.Errorf("InvalidBucketName", 0, "%v", err)
@@ -256,6 +253,9 @@ func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string, lock bool)
 	_, err = a.request(context.WithValue(ctx, controlKey{}, true), http.MethodPut, bucket, "", nil, []byte(body), nil)
 	return err
 }
+
+// MakeLockedBucket fails.
+func (a *ExpressAdmin) MakeLockedBucket(context.Context, string) error { return lacks("object lock") }
 
 // MadeByWarp returns false, because directory buckets cannot carry a mark.
 func (a *ExpressAdmin) MadeByWarp(context.Context, string) bool { return false }
@@ -276,15 +276,17 @@ func (a *ExpressAdmin) Tags(context.Context, store.Ref, *store.Trace) (map[strin
 	return nil, nil
 }
 
-// List lists whole directories, because the store lists nothing else, and filters the entries.
+// List lists whole directories, because the store lists nothing else, and filters the entries. An
+// entry outside of the directory is an error.
 func (a *ExpressAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	prefix := l.Prefix
 	if l.Prefix = s3.ListPrefix(prefix); l.Prefix != prefix {
 		l.MaxKeys = 0
 	}
-	return a.Admin.List(ctx, l, func(o store.Object) bool {
-		return !strings.HasPrefix(o.Key, prefix) || each(o)
-	}, tr)
+	wanted := func(o store.Object) bool { return !strings.HasPrefix(o.Key, prefix) || each(o) }
+	return a.listCheck(l.Prefix, l.Versions).Each(wanted, func(each func(store.Object) bool) error {
+		return a.Admin.List(ctx, l, each, tr)
+	})
 }
 
 // ListsUnsorted marks that directory buckets list in no order.

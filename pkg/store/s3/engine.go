@@ -19,8 +19,6 @@ import (
 
 // An Engine is the lean engine of one host. Unusual requests are unsupported; package engines sends those through minio-go.
 type Engine struct {
-	store.Unsupported // for requests that are left to another engine
-
 	cfg      *store.Config
 	client   *httpclient.Client
 	path     string    // the path in front of all others
