@@ -1,5 +1,5 @@
 // Package cli is the command line of warp: commands, flags, terminal, files
-// and exit codes. It is the only package that prints.
+// and exit codes. Only it and the rooms below it print.
 package cli
 
 import (
