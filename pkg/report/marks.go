@@ -9,8 +9,8 @@ import (
 	"warp/pkg/results"
 )
 
-// recovery says in words when the throughput recovered after a mark.
-func recovery(m *results.MarkReport, r *results.Report) string {
+// Recovery says in words when the throughput recovered after a mark.
+func Recovery(m *results.MarkReport, r *results.Report) string {
 	switch {
 	case m.LongestGapS == nil:
 		if i := r.MainGroup(); i >= 0 && !m.At.Before(r.Groups[i].WindowStart) && m.At.Before(r.Groups[i].WindowEnd) {
@@ -30,22 +30,23 @@ func recovery(m *results.MarkReport, r *results.Report) string {
 	return "not recovered within the window"
 }
 
-// gap says in words for how long no request succeeded.
-func gap(m *results.MarkReport) string {
+// Gap says in words for how long no request succeeded.
+func Gap(m *results.MarkReport) string {
 	if m.LongestGapS == nil {
 		return ""
 	}
 	return "longest gap without a success " + human.Millis(*m.LongestGapS*1e3)
 }
 
-// A markPhase is a time before or after a mark, with its name.
-type markPhase struct {
-	name string
+// A Phase is a time before or after a mark, with its name.
+type Phase struct {
+	Name string
 	*results.MarkPhase
 }
 
-func phasesOf(m *results.MarkReport) (all []markPhase) {
-	for _, p := range []markPhase{{"before", m.Before}, {"during", m.During}, {"after", m.After}} {
+// PhasesOf returns the known phases of a mark.
+func PhasesOf(m *results.MarkReport) (all []Phase) {
+	for _, p := range []Phase{{"before", m.Before}, {"during", m.During}, {"after", m.After}} {
 		if p.MarkPhase != nil {
 			all = append(all, p)
 		}
@@ -53,20 +54,20 @@ func phasesOf(m *results.MarkReport) (all []markPhase) {
 	return all
 }
 
-// p99 returns the latency of a phase, if there is one.
-func (p markPhase) p99() string {
+// Latency returns the p99 of a phase, if there is one.
+func (p Phase) Latency() string {
 	if p.P99 == nil {
 		return "-"
 	}
 	return human.Millis(*p.P99)
 }
 
-func (p markPhase) failed() string { return human.Plural(p.Errors, "error") }
+func (p Phase) failed() string { return human.Plural(p.Errors, "error") }
 
 // movesBytes reports whether any phase has payload.
 func movesBytes(marks []results.MarkReport) bool {
 	for i := range marks {
-		for _, p := range phasesOf(&marks[i]) {
+		for _, p := range PhasesOf(&marks[i]) {
 			if p.BytesPerS > 0 {
 				return true
 			}
@@ -84,13 +85,13 @@ func (p *printer) marks(r *results.Report) {
 	p.line("\n%s", p.bold("Marks:"))
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		line := recovery(m, r)
-		if s := gap(m); s != "" {
+		line := Recovery(m, r)
+		if s := Gap(m); s != "" {
 			line += "; " + s
 		}
 		p.line(" * %s %s: %s.", p.clock(m.At), human.OneLine(m.Text), p.alarm(m, line))
-		for _, f := range phasesOf(m) {
-			p.line("     - %-6s %s: %s, p99 %s, %s", f.name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.p99(), f.failed())
+		for _, f := range PhasesOf(m) {
+			p.line("     - %-6s %s: %s, p99 %s, %s", f.Name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.Latency(), f.failed())
 		}
 	}
 }
@@ -109,17 +110,17 @@ func (p *compactPrinter) marks() {
 	for i := range p.report.Marks {
 		m := &p.report.Marks[i]
 		p.line("%s", p.cut(fmt.Sprintf("mark %s  %s", p.clock(m.At), human.OneLine(m.Text))))
-		line := "  " + recovery(m, p.report)
-		if s := gap(m); s != "" && len(line)+2+len(s) <= p.width {
+		line := "  " + Recovery(m, p.report)
+		if s := Gap(m); s != "" && len(line)+2+len(s) <= p.width {
 			line += "; " + s
 		}
 		p.line("%s", p.alarm(m, p.cut(line)))
-		for _, f := range phasesOf(m) {
-			parts := []string{fmt.Sprintf("  %-6s %6s", f.name, human.Seconds(f.Seconds)), fmt.Sprintf("%8s", f.failed())}
+		for _, f := range PhasesOf(m) {
+			parts := []string{fmt.Sprintf("  %-6s %6s", f.Name, human.Seconds(f.Seconds)), fmt.Sprintf("%8s", f.failed())}
 			if hasBytes {
 				parts = append(parts, fmt.Sprintf("%12s", human.Rate(f.BytesPerS)))
 			}
-			p.fitted(append(parts, fmt.Sprintf("p99 %6s", f.p99()), human.PerSecond(f.ObjectsPerS)+" obj/s")...)
+			p.fitted(append(parts, fmt.Sprintf("p99 %6s", f.Latency()), human.PerSecond(f.ObjectsPerS)+" obj/s")...)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestRecoveryNearTheEnd(t *testing.T) {
 		16 * time.Second: "recovery unknown, as the window ends less than 5",
 	} {
 		m := &results.MarkReport{At: start.Add(at), Before: &results.MarkPhase{}, LongestGapS: &gap}
-		if got := recovery(m, r); !strings.HasPrefix(got, want) {
+		if got := Recovery(m, r); !strings.HasPrefix(got, want) {
 			t.Errorf("a mark after %v: %s", at, got)
 		}
 	}

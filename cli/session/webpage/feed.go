@@ -81,7 +81,7 @@ func (f *feed) draw() {
 			return
 		}
 		began := time.Now()
-		p := page.Report(d.report, page.Options{Location: time.Local, Quick: true})
+		p := page.Report(d.report, page.Options{Location: time.Local})
 		f.server.Show(p)
 		took := d.took + time.Since(began)
 		f.next.Store(began.Add(max(900*time.Millisecond, min(pageShare*took, 30*time.Second))).UnixNano())

@@ -131,7 +131,7 @@ func (p *Page) showCourse(course *web.Course, snapshot monitor.Snapshot) {
 	for _, m := range p.run.Marker.All() {
 		r.Marks = append(r.Marks, results.MarkReport{At: m.Time(), Text: m.Text})
 	}
-	p.server.Show(page.Report(r, page.Options{Location: time.Local, Quick: true, Hosts: snapshot.Hosts, Clients: snapshot.Clients, Elapsed: course.Elapsed()}))
+	p.server.Show(page.Report(r, page.Options{Location: time.Local, Hosts: snapshot.Hosts, Clients: snapshot.Clients, Elapsed: course.Elapsed()}))
 }
 
 // Show shows the report of the run.

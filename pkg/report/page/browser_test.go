@@ -3,6 +3,9 @@ package page
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,4 +204,41 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		t.Errorf("scripts ran: %v; %d charts, of which %d are not seen", scripted, charts, flat)
 	}
 	w.check(t)
+}
+
+// The charts are readable under the policy with which Jenkins serves reports, which blocks scripts and styles.
+func TestBrowserStrictPolicy(t *testing.T) {
+	t.Parallel()
+	html := render(t, reportOf(t, testlog.Loads()["mixed"], nil))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src 'self'; style-src 'self'")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, html)
+	}))
+	t.Cleanup(server.Close)
+	var width, line, inside, heat, grid string
+	var black, charts int
+	err := chromedp.Run(browser(t),
+		chromedp.EmulateViewport(1200, 1000),
+		chromedp.Navigate(server.URL),
+		chromedp.Evaluate(`getComputedStyle(document.body).maxWidth`, &width),
+		chromedp.Evaluate(`getComputedStyle(document.querySelector(".lines path.s0")).stroke`, &line),
+		chromedp.Evaluate(`getComputedStyle(document.querySelector(".lines path.s0")).fill`, &inside),
+		chromedp.Evaluate(`getComputedStyle(document.querySelector(".heat path")).stroke`, &heat),
+		chromedp.Evaluate(`getComputedStyle(document.querySelector(".grid line")).stroke`, &grid),
+		chromedp.Evaluate(`document.querySelectorAll("svg.chart").length`, &charts),
+		chromedp.Evaluate(`[...document.querySelectorAll("svg path, svg line, svg rect, svg circle")].filter(n => (s => s.fill === "rgb(0, 0, 0)" && n.tagName !== "line" || n.tagName === "line" && s.stroke === "none")(getComputedStyle(n))).length`, &black),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if width != "none" {
+		t.Fatalf("the policy lets the style sheet through: the body is up to %s wide", width)
+	}
+	if line != "rgb(0, 114, 178)" || inside != "none" || heat != "rgb(11, 60, 93)" || grid != "rgb(232, 235, 239)" {
+		t.Errorf("a line is %s, filled with %s; the heat map is %s, the grid %s", line, inside, heat, grid)
+	}
+	if black > 0 || charts < 4 {
+		t.Errorf("%d of the shapes of %d charts have no color", black, charts)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
+	"warp/pkg/results"
 )
 
 // nextID numbers the charts by kind, so that a live page can find them again.
@@ -26,11 +27,11 @@ func (p *Page) nextID(kind string) string {
 // draw renders a chart of lines.
 func (p *Page) draw(kind string, c *svg.Chart) *chart {
 	c.ID = p.nextID(kind)
-	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Tall: c.XNote != ""}
+	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG())}
 	for i := range c.Lines {
 		l := &c.Lines[i]
-		if l.Label != "" && (len(c.Lines) > 1 || l.Label != c.Title) {
-			shown.Legend = append(shown.Legend, legend{human.Visible(l.Label), l.Color, l.Class})
+		if !c.Labels && l.Label != "" && (len(c.Lines) > 1 || l.Label != c.Title) {
+			shown.Legend = append(shown.Legend, legend{human.Visible(l.Label), template.HTML(svg.Swatch(l.Color, l.Class))})
 		}
 	}
 	for _, m := range c.Marks {
@@ -82,6 +83,10 @@ func seriesOf(lines []svg.Line, show func(float64) string, join func([]float64) 
 func (p *Page) drawTimed(kind string, c *svg.Chart, t timeline, columns []series) *chart {
 	c.X, c.XScale, c.Marks = t.x, svg.Seconds(t.length), t.marks
 	shown := p.draw(kind, c)
+	if p.marksListed {
+		shown.Marks = nil // they are below the first chart
+	}
+	p.marksListed = p.marksListed || len(c.Marks) > 0
 	shown.Values = t.values(c.Title, columns)
 	return shown
 }
@@ -178,24 +183,40 @@ func (p *Page) rateChart(kind, title, desc string, t timeline, lines []svg.Line,
 		title += ", "
 	}
 	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines}
+	if kind != "throughput" {
+		c.Height = 130
+	}
 	c.YScale = svg.FromZero(svg.Highest(lines), svg.Number)
 	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Number, mean), columns...))
 }
 
-// latencyChart draws durations in ms. It returns nil if there are none.
-func (p *Page) latencyChart(title, desc string, t timeline, lines []svg.Line, bands []svg.Band) *chart {
-	lowest, highest := 0.0, svg.Highest(lines)
-	for _, l := range lines {
-		for _, v := range l.Y {
-			if v > 0 && (lowest == 0 || v < lowest) {
-				lowest = v
-			}
+// A latencyRange is the common scale of the latency charts of a page, in ms, so that operations can
+// be compared.
+type latencyRange struct{ lowest, highest float64 }
+
+// add widens the range to the latencies of an operation's segments.
+func (r *latencyRange) add(op *results.Operation) {
+	for i := range op.Segments {
+		if l := latencyOf(&op.Segments[i]); l != nil {
+			r.include(l.p50)
+			r.include(l.max)
 		}
 	}
-	if highest == 0 {
+}
+
+func (r *latencyRange) include(ms float64) {
+	if ms > 0 && (r.lowest == 0 || ms < r.lowest) {
+		r.lowest = ms
+	}
+	r.highest = max(r.highest, ms)
+}
+
+// latencyChart draws durations in ms. It returns nil if there are none.
+func (p *Page) latencyChart(title, desc string, t timeline, lines []svg.Line, bands []svg.Band, height int) *chart {
+	if svg.Highest(lines) == 0 {
 		return nil
 	}
-	c := &svg.Chart{Title: title, Desc: desc, YScale: svg.LogMillis(lowest, highest), Lines: lines, Bands: bands}
+	c := &svg.Chart{Title: title, Desc: desc, YScale: svg.LogMillis(p.scale.lowest, p.scale.highest), Lines: lines, Bands: bands, Height: height, Labels: len(bands) > 0}
 	return p.drawTimed("latency", c, t, seriesOf(lines, human.Millis, slices.Max))
 }
 

@@ -11,7 +11,7 @@ import (
 
 // heat draws how many requests took how long over time: the more, the more opaque. It returns nil
 // if nothing was counted.
-func (p *Page) heat(op *results.Operation, begin time.Time, length float64, marks []svg.Mark) *chart {
+func (p *Page) heat(op *results.Operation, begin time.Time, length float64, marks []svg.Mark, scale latencyRange) *chart {
 	m := op.HeatMap
 	if m == nil || len(m.BoundsMS) < 2 || len(m.Counts) == 0 || len(m.Counts) != len(op.Segments) || length <= 0 {
 		return nil
@@ -21,7 +21,7 @@ func (p *Page) heat(op *results.Operation, begin time.Time, length float64, mark
 		ID: p.nextID("heat"), Title: human.Visible(op.Op) + ": requests by latency over time",
 		Bounds: m.BoundsMS, Counts: m.Counts,
 		From: op.Segments[0].Start.Sub(begin).Seconds(), To: last.Start.Sub(begin).Seconds() + last.DurationS, Length: length,
-		Marks: marks, Quick: p.quick,
+		Marks: marks, Lowest: scale.lowest, Highest: scale.highest,
 	}
 	drawn, desc := h.SVG()
 	return &chart{ID: h.ID, Title: h.Title, SVG: template.HTML(drawn), Note: desc, Values: &values{Length: length}}
@@ -30,8 +30,15 @@ func (p *Page) heat(op *results.Operation, begin time.Time, length float64, mark
 // heats draws a heat map for each operation.
 func (p *Page) heats(g *group) (all []block) {
 	begin, length := g.length()
+	var scale latencyRange
 	for _, op := range g.ops {
-		if c := p.heat(op, begin, length, g.marks(begin)); c != nil {
+		if m := op.HeatMap; m != nil && len(m.BoundsMS) > 1 {
+			scale.include(m.BoundsMS[0])
+			scale.include(m.BoundsMS[len(m.BoundsMS)-1])
+		}
+	}
+	for _, op := range g.ops {
+		if c := p.heat(op, begin, length, g.marks(begin), scale); c != nil {
 			all = append(all, block{Chart: c})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"warp/internal/human"
@@ -25,49 +26,37 @@ func (g *group) marks(begin time.Time) (all []svg.Mark) {
 	return all
 }
 
-// marked shows the effect of each mark.
+// marked says what became of each mark, and shows the figures before, during and after.
 func (p *Page) marked(r *results.Report, groups []group) {
 	if len(r.Marks) == 0 || len(groups) == 0 {
 		return
 	}
 	g := &groups[0]
 	begin, _ := g.length()
-	t := &report.Table{Caption: "What was done to the store, and what became of it", Head: []string{"after", "what was done", "recovered after", "longest gap without a success",
-		"throughput before", "during", "after", "p99 before", "during", "after", "errors before", "during", "after"}}
-	seconds := func(s *float64, none string) string {
-		if s == nil {
-			return none
-		}
-		return human.Millis(1e3 * *s)
-	}
+	var notes []string
+	t := &report.Table{Caption: "Before, during and after each mark", Head: []string{"mark", "", "time", "throughput", "p99", "errors"}}
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		row := []string{svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), human.Visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, report.None)}
-		phases := []*results.MarkPhase{m.Before, m.During, m.After}
-		for _, cell := range []func(*results.MarkPhase) string{
-			func(f *results.MarkPhase) string {
-				if g.moves() {
-					return human.Rate(f.BytesPerS)
-				}
-				return human.PerSecond(f.ObjectsPerS) + " objects/s"
-			},
-			func(f *results.MarkPhase) string {
-				if f.P99 == nil {
-					return report.None
-				}
-				return human.Millis(*f.P99)
-			},
-			func(f *results.MarkPhase) string { return human.Grouped(f.Errors) },
-		} {
-			for _, f := range phases {
-				if f == nil {
-					row = append(row, report.None)
-					continue
-				}
-				row = append(row, cell(f))
-			}
+		name := human.Visible(m.Text)
+		sentence := svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds())/10) + " " + name + ": " + report.Recovery(m, r)
+		if gap := report.Gap(m); gap != "" {
+			sentence += "; " + gap
 		}
-		t.Rows = append(t.Rows, row)
+		notes = append(notes, sentence+".")
+		for _, phase := range report.PhasesOf(m) {
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + report.Cut(name, 40), phase.Name, human.Seconds(phase.Seconds), p.throughputOf(g, phase), phase.Latency(), human.Grouped(phase.Errors)})
+		}
 	}
-	p.section(section{ID: "marks", Title: "Marks", Blocks: []block{{Table: t}}})
+	s := section{ID: "marks", Title: "Marks", Blocks: []block{{Notes: notes}}}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+	p.section(s)
+}
+
+func (p *Page) throughputOf(g *group, phase report.Phase) string {
+	if g.moves() {
+		return human.Rate(phase.BytesPerS)
+	}
+	return human.PerSecond(phase.ObjectsPerS) + " objects/s"
 }

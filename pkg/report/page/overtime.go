@@ -92,8 +92,12 @@ func (p *Page) throughput(g *group) {
 		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, t, bytes, true, more...)})
 	}
 	if several {
+		kind := "objects"
+		if len(bytes) == 0 {
+			kind = "throughput"
+		}
 		desc := per + " " + rangeOf(objects, func(v float64) string { return human.PerSecond(v) + " objects/s" })
-		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("objects", "", desc, t, objects, false)})
+		s.Blocks = append(s.Blocks, block{Chart: p.rateChart(kind, "", desc, t, objects, false)})
 	}
 	p.section(s)
 }
@@ -140,6 +144,14 @@ func latencyOf(s *results.Segment) *latencies {
 	return &latencies{s.Duration.P50, s.Duration.P99, s.Duration.Max}
 }
 
+// heightOf is lower for one of several charts of the same kind.
+func heightOf(charts int) int {
+	if charts > 1 {
+		return 130
+	}
+	return 220
+}
+
 // latency draws latency over time, one chart for each operation.
 func (p *Page) latency(g *group) {
 	begin, _ := g.length()
@@ -162,7 +174,7 @@ func (p *Page) latency(g *group) {
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
-		c := p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}})
+		c := p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops)))
 		if c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}

@@ -23,7 +23,6 @@ import (
 // Options are the options of a page.
 type Options struct {
 	Location *time.Location // for times of day; nil = UTC
-	Quick    bool           // make pictures faster and larger, for a page that is rendered again and again
 
 	// Hosts and Clients are the figures so far, if the report does not contain them.
 	Hosts, Clients []monitor.Part
@@ -53,10 +52,11 @@ type Page struct {
 	Warnings []string
 	Sections []section
 
-	data  any            // for other tools
-	ids   map[string]int // number of charts of each kind
-	loc   *time.Location
-	quick bool
+	scale       latencyRange   // of all charts of latency over time
+	marksListed bool           // below a chart
+	data        any            // for other tools
+	ids         map[string]int // number of charts of each kind
+	loc         *time.Location
 }
 
 // A card answers one question.
@@ -96,7 +96,6 @@ type chart struct {
 	ID, Title string
 	SVG       template.HTML
 	Legend    []legend
-	Tall      bool     // it has a note below the axis
 	Labeled   bool     // it has words to the left
 	State     string   // as in a card
 	Note      string   // below the chart
@@ -106,9 +105,8 @@ type chart struct {
 
 // A legend names a line.
 type legend struct {
-	Label string
-	Color int
-	Class string
+	Label  string
+	Swatch template.HTML // a piece of it
 }
 
 //go:embed assets
@@ -147,9 +145,9 @@ func (p *Page) write(w io.Writer, live *Live) error {
 			return err
 		}
 	}
-	connect := "'none'"
+	connect, images := "'none'", "'none'"
 	if live != nil {
-		connect = "'self'"
+		connect, images = "'self'", "data:" // its empty icon
 	}
 	return layout().Execute(w, struct {
 		*Page
@@ -161,7 +159,7 @@ func (p *Page) write(w io.Writer, live *Live) error {
 	}{
 		p, live,
 		strings.Join([]string{"default-src 'none'", "script-src " + hashOf(script), "style-src " + hashOf(style),
-			"img-src data:", "connect-src " + connect, "base-uri 'none'", "form-action 'none'"}, "; "),
+			"img-src " + images, "connect-src " + connect, "base-uri 'none'", "form-action 'none'"}, "; "),
 		template.CSS(style), template.JS(script), template.HTML(data),
 	})
 }

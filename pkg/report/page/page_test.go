@@ -20,6 +20,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -347,6 +348,13 @@ func TestContrast(t *testing.T) {
 		for _, v := range regexp.MustCompile(`--([a-z0-9-]+):(#[0-9a-f]{3,6})`).FindAllStringSubmatch(m[1], -1) {
 			colors[v[1]] = luminance(t, v[2])
 		}
+		if i == 0 { // without a style sheet, shapes have the colors of the light scheme
+			for k := range 8 {
+				if want := fmt.Sprintf("--c%d:%s", k, svg.Color(k)); !strings.Contains(m[1], want) {
+					t.Errorf("the light scheme lacks %s", want)
+				}
+			}
+		}
 		pairs := map[string]float64{}
 		for _, text := range []string{"text", "muted", "link", "warn", "good", "bad"} {
 			pairs[text+" bg"], pairs[text+" panel"] = 4.5, 4.5
@@ -433,7 +441,7 @@ func TestSections(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Load{Ops: []string{"GET", "PUT"}, Hosts: 3, Clients: 2, Threads: 5, Length: 20 * time.Second, Latency: 10 * time.Millisecond, Failures: .05, Sizes: true}, nil)
 	recovery := 2.5
-	r.Marks = []results.MarkReport{{At: r.Groups[0].WindowStart.Add(5 * time.Second), Text: "disk <1> pulled", RecoveryS: &recovery,
+	r.Marks = []results.MarkReport{{At: r.Groups[0].WindowStart.Add(5 * time.Second), Text: "disk <1> pulled", RecoveryS: &recovery, LongestGapS: &recovery,
 		Before: &results.MarkPhase{Seconds: 5, BytesPerS: 3 << 20}}}
 	html := render(t, r)
 	wellFormed(t, html)
@@ -442,7 +450,7 @@ func TestSections(t *testing.T) {
 			t.Errorf("there is no section %s", id)
 		}
 	}
-	for _, want := range []string{"disk &lt;1&gt; pulled", "2.50s", `<line class="mark"`, "data:image/png;base64,", r.Operations[0].Slowest[0].Key} {
+	for _, want := range []string{"disk &lt;1&gt; pulled", "2.50s", `<line class="mark"`, `<g class="heat"`, r.Operations[0].Slowest[0].Key} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is not in the page", want)
 		}

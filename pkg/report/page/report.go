@@ -14,7 +14,7 @@ import (
 
 // Report returns the page of one run.
 func Report(r *results.Report, o Options) *Page {
-	p := &Page{data: embedded(r), loc: o.Location, quick: o.Quick}
+	p := &Page{data: embedded(r), loc: o.Location}
 	if p.loc == nil {
 		p.loc = time.UTC
 	}
@@ -25,7 +25,12 @@ func Report(r *results.Report, o Options) *Page {
 	for _, s := range r.Warnings {
 		p.Warnings = append(p.Warnings, human.Visible(s))
 	}
-	p.overview(r, groups)
+	for i := range groups {
+		for _, op := range groups[i].ops {
+			p.scale.add(op)
+		}
+	}
+	p.overview(groups)
 	p.marked(r, groups)
 	for _, g := range groups {
 		p.group(r, g, len(groups) > 1)
@@ -183,16 +188,17 @@ func (p *Page) kickerOf(r *results.Report, groups []group) string {
 }
 
 // overview returns the table of all operations.
-func (p *Page) overview(r *results.Report, groups []group) {
+func (p *Page) overview(groups []group) {
 	s := section{ID: "operations", Title: "Figures"}
 	for i := range groups {
 		g := &groups[i]
-		b := block{Table: p.operations(g)}
+		figures, more := p.operations(g)
+		b := block{Table: figures}
 		if len(groups) > 1 {
 			b.Title = g.name()
 			b.Table.Caption = g.name() + ": operations"
 		}
-		s.Blocks = append(s.Blocks, b)
+		s.Blocks = append(s.Blocks, b, block{Table: more})
 	}
 	p.section(s)
 }
@@ -202,11 +208,11 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	before := len(p.Sections)
 	p.throughput(&g)
 	p.latency(&g)
+	p.errors(&g)
 	p.distribution(&g)
 	p.byHost(&g)
 	p.byClient(&g)
 	p.bySize(&g)
-	p.errors(&g)
 	for _, s := range report.Sections(r, g.ops[0].Group, p.loc) {
 		p.section(section{ID: s.ID, Title: s.Title, Blocks: []block{{Table: &s.Table}}})
 	}
@@ -229,9 +235,9 @@ func (p *Page) before(r *results.Report, groups []group) {
 		if len(g.ops) == 0 || slices.ContainsFunc(groups, func(m group) bool { return m.GroupReport == g.GroupReport }) {
 			continue
 		}
-		t := p.operations(&g)
-		t.Caption = "Operations of the preparation"
-		s.Blocks = append(s.Blocks, block{Table: t})
+		figures, more := p.operations(&g)
+		figures.Caption = "Operations of the preparation"
+		s.Blocks = append(s.Blocks, block{Table: figures}, block{Table: more})
 	}
 	if len(s.Blocks) > 0 {
 		p.section(s)

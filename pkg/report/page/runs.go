@@ -245,7 +245,15 @@ func (p *Page) compareOperations(sides []side) {
 	throughput := section{ID: "throughput", Title: "Throughput over time"}
 	latency := section{ID: "latency", Title: "Latency over time"}
 	percentiles := section{ID: "percentiles", Title: "Distribution of latency"}
-	for _, same := range sameOperations(sides) {
+	operations := sameOperations(sides)
+	for _, same := range operations {
+		for _, op := range same.of {
+			if op != nil {
+				p.scale.add(op)
+			}
+		}
+	}
+	for _, same := range operations {
 		figures.Blocks = append(figures.Blocks, block{Table: sameTable(same, sides)})
 		if c := p.sameThroughput(same, sides); c != nil {
 			throughput.Blocks = append(throughput.Blocks, block{Chart: c})
@@ -356,7 +364,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 			})})
 		}
 	}
-	return p.latencyChart(same.label+" latency", rangeOf(lines, human.Millis), timeline{length: length, x: x}, lines, nil)
+	return p.latencyChart(same.label+" latency", rangeOf(lines, human.Millis), timeline{length: length, x: x}, lines, nil, 220)
 }
 
 // differences shows the commands and the parameters that differ between the runs.

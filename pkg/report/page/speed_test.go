@@ -16,7 +16,7 @@ func BenchmarkFragments(b *testing.B) {
 		r := reportOf(b, l, nil)
 		b.Run(name+"/page", func(b *testing.B) {
 			for b.Loop() {
-				Report(r, Options{Quick: true})
+				Report(r, Options{})
 			}
 		})
 		p := Report(r, Options{})

@@ -30,11 +30,7 @@ func tableOf(caption string, all []columns.Column) *report.Table {
 	return t
 }
 
-// operationFigures are the figures of operations; partFigures those of hosts and clients.
-func operationFigures() []figures.Figure {
-	return append(partFigures(), figures.TTFBP50, figures.TTFBP99, figures.ResponseP50, figures.ResponseP99, figures.ResponseMax)
-}
-
+// partFigures are the figures of hosts, clients and runs.
 func partFigures() []figures.Figure {
 	return append([]figures.Figure{figures.Requests, figures.Errors, figures.Share, figures.Bytes, figures.Objects}, latencyFigures()...)
 }
@@ -50,8 +46,8 @@ func rowOf(op *results.Operation) figures.Row {
 	return r
 }
 
-// operations returns the table of a group.
-func (p *Page) operations(g *group) *report.Table {
+// operations returns the table of a group, and one with the figures that are rarely asked for.
+func (p *Page) operations(g *group) (main, more *report.Table) {
 	all := figures.Row{Name: "all", Errors: g.Errors, Share: 1, BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, HasBytes: g.moves(), Untimed: g.WindowS <= 0,
 		Latency: g.Duration, Response: g.Response}
 	var rows []figures.Row
@@ -62,7 +58,15 @@ func (p *Page) operations(g *group) *report.Table {
 	if len(rows) > 1 {
 		rows = append(rows, all)
 	}
-	return tableOf("Operations in the measured window", figures.Columns("operation", rows, figures.Unit(rows), operationFigures()...))
+	unit := figures.Unit(rows)
+	main = tableOf("Operations in the measured window", figures.Columns("operation", rows, unit, figures.Requests, figures.Errors, figures.Share,
+		figures.Bytes, figures.Objects, figures.P50, figures.P99, figures.Max, figures.ResponseP50, figures.ResponseP99, figures.ResponseMax))
+	more = tableOf("Mean, other percentiles and time to first byte", figures.Columns("operation", rows, unit,
+		figures.Mean, figures.P90, figures.P999, figures.TTFBP50, figures.TTFBP99))
+	if more.Closed = true; len(more.Head) == 1 {
+		more = nil
+	}
+	return main, more
 }
 
 // partTable returns a table of the hosts or clients of an operation.

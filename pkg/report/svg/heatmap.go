@@ -1,12 +1,7 @@
 package svg
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"math"
 	"strings"
 
@@ -14,9 +9,10 @@ import (
 )
 
 const (
-	heatColumns = 400 // max; if there are more segments, neighbours share a column
+	heatColumns = 120 // max; if there are more segments, neighbours share a column
+	heatCells   = 40  // max of a column; if there are more latencies, neighbours share a cell
 	heatRows    = 8   // for each doubling of time
-	heatLevels  = 10
+	heatLevels  = 4
 )
 
 // A HeatMap draws how many requests took how long over time: the more, the more opaque.
@@ -27,53 +23,74 @@ type HeatMap struct {
 	From, To  float64    // the time of the segments, in seconds
 	Length    float64    // length of the time axis, in seconds
 	Marks     []Mark
-	Quick     bool // compress less
-}
 
-// heatColors are shades of one color that is visible on white and on black; the first is transparent.
-func heatColors() color.Palette {
-	all := color.Palette{color.NRGBA{}}
-	for i := 1; i < heatLevels; i++ {
-		all = append(all, color.NRGBA{0x2a, 0x7f, 0xc0, uint8(40 + 215*i/(heatLevels-1))})
-	}
-	return all
+	Lowest, Highest float64 // of the scale, in ms; 0 = of the bounds
 }
 
 // SVG draws the map. desc describes it in words.
 func (h *HeatMap) SVG() (drawn, desc string) {
-	picture, ys, highest := h.picture()
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if h.Quick {
-		encoder.CompressionLevel = png.BestSpeed
-	}
-	_ = encoder.Encode(&b, picture) // writing to memory cannot fail, and PNG supports the size
+	h.widen()
+	columns, highest := h.columns()
+	ys, height := h.scale()
 	desc = fmt.Sprintf("The darker, the more requests started in that time and took so long: up to %s.", human.Choose(highest, "1 request", Number(float64(highest))+" requests"))
 	xs := Seconds(h.Length)
 	from, to := xs.at(math.Max(0, h.From)), xs.at(h.To)
 	var s strings.Builder
 	frame(&s, h.ID, h.Title, desc, 180, &xs, &ys, "", func() {
-		fmt.Fprintf(&s, `<image class="pixels" x="%s" y="0" width="%s" height="100%%" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
-			percent(from), percent(math.Max(0, to-from)), base64.StdEncoding.EncodeToString(b.Bytes()))
+		fmt.Fprintf(&s, `<svg x="%s" width="%s" height="100%%" viewBox="-.5 0 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges"><g class="heat" fill="none" stroke="%s" stroke-opacity=".22">`,
+			percent(from), percent(math.Max(0, to-from)), len(columns), height, heatColor)
+		// A level is drawn over those below it, so that it is darker.
+		for level := 1; level <= heatLevels; level++ {
+			fmt.Fprintf(&s, `<path d="%s"/>`, h.path(columns, highest, &ys, height, level))
+		}
+		s.WriteString(`</g></svg>`)
 		drawMarks(&s, h.Marks, &xs)
 	})
 	return s.String(), desc
 }
 
-// picture returns a column for each segment, or for several, with rows on a
-// logarithmic scale.
-func (h *HeatMap) picture() (picture *image.Paletted, s Scale, highest uint64) {
+// widen joins neighbouring latencies if there are too many.
+func (h *HeatMap) widen() {
+	per := (len(h.Bounds) + heatCells - 1) / heatCells
+	if per == 1 {
+		return
+	}
+	var bounds []float64
+	for i := 0; i < len(h.Bounds)-1; i += per {
+		bounds = append(bounds, h.Bounds[i])
+	}
+	h.Bounds = append(bounds, h.Bounds[len(h.Bounds)-1])
+	counts := make([][]uint64, len(h.Counts))
+	for i, row := range h.Counts {
+		counts[i] = make([]uint64, (len(row)+per-1)/per)
+		for k, n := range row {
+			counts[i][k/per] += n
+		}
+	}
+	h.Counts = counts
+}
+
+// scale returns the logarithmic scale of y, and the number of rows of the picture.
+func (h *HeatMap) scale() (s Scale, height int) {
 	shortest, longest := h.Bounds[0], h.Bounds[len(h.Bounds)-1]
 	if shortest <= 0 {
 		shortest = h.Bounds[1] / 2
 	}
+	if h.Lowest > 0 {
+		shortest = min(shortest, h.Lowest)
+	}
+	longest = max(longest, h.Highest)
 	s = Scale{log: true, min: shortest, max: longest}
 	for e := math.Floor(math.Log10(shortest)); e <= math.Ceil(math.Log10(longest)); e++ {
 		s.tick(math.Pow(10, e), tickMillis(math.Pow(10, e)))
 	}
+	return s, max(1, int(math.Ceil(heatRows*math.Log2(longest/shortest))))
+}
+
+// columns returns the counts of each segment, or of several neighbours, and the highest of them.
+func (h *HeatMap) columns() (columns [][]uint64, highest uint64) {
 	per := (len(h.Counts) + heatColumns - 1) / heatColumns
-	width := (len(h.Counts) + per - 1) / per
-	columns := make([][]uint64, width)
+	columns = make([][]uint64, (len(h.Counts)+per-1)/per)
 	for i, counts := range h.Counts {
 		column := &columns[i/per]
 		for k, n := range counts {
@@ -84,20 +101,39 @@ func (h *HeatMap) picture() (picture *image.Paletted, s Scale, highest uint64) {
 			highest = max(highest, (*column)[k])
 		}
 	}
-	height := max(1, int(math.Ceil(heatRows*math.Log2(longest/shortest))))
-	picture = image.NewPaletted(image.Rect(0, 0, width, height), heatColors())
-	bucket := len(h.Bounds) - 2
-	for y := range height {
-		ms := shortest * math.Pow(longest/shortest, 1-(float64(y)+.5)/float64(height))
-		for bucket > 0 && h.Bounds[bucket] > ms {
-			bucket--
-		}
-		for x, column := range columns {
-			if bucket < len(column) && column[bucket] > 0 {
-				level := math.Ceil((heatLevels - 1) * math.Log1p(float64(column[bucket])) / math.Log1p(float64(highest)))
-				picture.SetColorIndex(x, y, uint8(min(level, heatLevels-1)))
+	return columns, highest
+}
+
+// level returns the shade of a count, 0 for none.
+func level(n, highest uint64) int {
+	if n == 0 {
+		return 0
+	}
+	return min(heatLevels, int(math.Ceil(heatLevels*math.Log1p(float64(n))/math.Log1p(float64(highest)))))
+}
+
+// path draws a vertical line as wide as a column wherever the neighbouring counts of a column reach a level.
+func (h *HeatMap) path(columns [][]uint64, highest uint64, s *Scale, height, reached int) string {
+	var b strings.Builder
+	px, py := 0, 0
+	row := func(bucket int) int { return whole(1-s.at(h.Bounds[bucket]), float64(height)) }
+	for x, counts := range columns {
+		for top := min(len(counts), len(h.Bounds)-1); top > 0; {
+			bottom := top
+			for bottom > 0 && level(counts[bottom-1], highest) >= reached {
+				bottom--
 			}
+			if bottom < top {
+				y, end := row(top), row(bottom)
+				fmt.Fprintf(&b, "m%d", x-px)
+				if y >= py {
+					b.WriteByte(' ')
+				}
+				fmt.Fprintf(&b, "%dv%d", y-py, end-y)
+				px, py = x, end
+			}
+			top = bottom - 1
 		}
 	}
-	return picture, s, highest
+	return b.String()
 }

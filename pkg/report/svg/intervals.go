@@ -44,13 +44,16 @@ func (c *Intervals) scale() (s Scale, reach float64) {
 // SVG draws the chart.
 func (c *Intervals) SVG() string {
 	xs, reach := c.scale()
-	ys := Scale{max: 1}
 	var b strings.Builder
 	x := func(v float64) string { return percent(math.Min(math.Max(xs.at(v), 0), 1)) }
 	n := len(c.Rows)
+	var ys Scale
+	for i := range c.Rows {
+		ys.ticks = append(ys.ticks, tick{1 - (float64(i)+.5)/float64(n), c.Rows[i].Label})
+	}
 	frame(&b, c.ID, c.Title, c.Desc, 24*n+8, &xs, &ys, "", func() {
-		fmt.Fprintf(&b, `<rect class="matters" x="%s" width="%s" y="0" height="100%%"/><line class="zero" x1="50%%" x2="50%%" y1="0" y2="100%%"/>`,
-			x(-c.Band), percent(xs.at(c.Band)-xs.at(-c.Band)))
+		fmt.Fprintf(&b, `<rect class="matters" fill="%s" x="%s" width="%s" y="0" height="100%%"/><line class="zero" stroke="%s" x1="50%%" x2="50%%" y1="0" y2="100%%"/>`,
+			gridColor, x(-c.Band), percent(xs.at(c.Band)-xs.at(-c.Band)), mutedText)
 		for i := range c.Rows {
 			r := &c.Rows[i]
 			y := percent((float64(i) + .5) / float64(n))
@@ -61,11 +64,11 @@ func (c *Intervals) SVG() string {
 			if r.High != nil {
 				high = *r.High
 			}
-			fmt.Fprintf(&b, `<text class="y" y="%s">%s</text>`, y, text(r.Label))
+			look := stateColor(r.Class)
 			if r.Known {
-				fmt.Fprintf(&b, `<line class="interval %s" x1="%s" x2="%s" y1="%s" y2="%s"/>`, r.Class, x(low), x(high), y, y)
+				fmt.Fprintf(&b, `<line class="interval %s" stroke="%s" stroke-width="3" stroke-linecap="round" x1="%s" x2="%s" y1="%s" y2="%s"/>`, r.Class, look, x(low), x(high), y, y)
 			}
-			fmt.Fprintf(&b, `<circle class="estimate %s" cx="%s" cy="%s" r="4"/>`, r.Class, x(r.Estimate), y)
+			fmt.Fprintf(&b, `<circle class="estimate %s" fill="%s" cx="%s" cy="%s" r="4"/>`, r.Class, look, x(r.Estimate), y)
 		}
 	})
 	return b.String()

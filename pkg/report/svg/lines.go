@@ -19,13 +19,14 @@ type Chart struct {
 	Bands          []Band
 	Marks          []Mark
 	Height         int
+	Labels         bool // names at the lines: of the upper edge of a band below it, of others above them
 }
 
 // A Line connects points. It has a gap where y is not a number.
 type Line struct {
 	Label string
 	Color int    // slot of the palette
-	Class string // more classes of the path
+	Class string // "dash", "thin", or "" for a usual line
 	Y     []float64
 }
 
@@ -104,9 +105,9 @@ func (c *Chart) SVG() string {
 		height = 220
 	}
 	frame(&b, c.ID, c.Title, c.Desc, height, &c.XScale, &c.YScale, c.XNote, func() {
-		fmt.Fprintf(&b, `<svg class="lines" width="100%%" height="100%%" viewBox="0 0 %d %d" preserveAspectRatio="none">`, across, down)
+		fmt.Fprintf(&b, `<svg class="lines" width="100%%" height="100%%" viewBox="0 0 %d %d" preserveAspectRatio="none" fill="none" stroke-width="1.75" stroke-linejoin="round" stroke-linecap="round">`, across, down)
 		for _, a := range c.Bands {
-			fmt.Fprintf(&b, `<path class="band s%d f%d" d="`, a.Color, a.Color)
+			fmt.Fprintf(&b, `<path class="s%d f%d" stroke="%s" stroke-width="1.25" vector-effect="non-scaling-stroke" fill="%s" fill-opacity=".18" d="`, a.Color, a.Color, Color(a.Color), Color(a.Color))
 			c.area(&b, c.Lines[a.Low].Y, c.Lines[a.High].Y)
 			b.WriteString(`"/>`)
 		}
@@ -115,18 +116,54 @@ func (c *Chart) SVG() string {
 			if c.edges(i) {
 				continue
 			}
-			class := "s" + strconv.Itoa(l.Color)
-			if l.Class != "" {
-				class += " " + l.Class
-			}
-			fmt.Fprintf(&b, `<path class="%s" d="`, class)
+			fmt.Fprintf(&b, `<path %s vector-effect="non-scaling-stroke" d="`, pen(l.Color, l.Class))
 			c.path(&b, l.Y)
 			b.WriteString(`"/>`)
 		}
 		b.WriteString(`</svg>`)
+		if c.Labels {
+			c.labels(&b)
+		}
 		drawMarks(&b, c.Marks, &c.XScale)
 	})
 	return b.String()
+}
+
+// pen returns the attributes of a line.
+func pen(color int, class string) string {
+	look := fmt.Sprintf(`class="s%d" stroke="%s"`, color, Color(color))
+	switch class {
+	case "dash":
+		look += ` stroke-dasharray="5 4"`
+	case "thin":
+		look += ` stroke-width="1" opacity=".75"`
+	}
+	return look
+}
+
+// Swatch draws a piece of a line, for a legend.
+func Swatch(color int, class string) string {
+	return `<svg class="swatch" width="18" height="8" fill="none" stroke-width="3" aria-hidden="true"><path ` + pen(color, class) + ` d="M0 4h18"/></svg>`
+}
+
+// labels writes the names of the lines at their ends.
+func (c *Chart) labels(b *strings.Builder) {
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		k := len(l.Y) - 1
+		for k >= 0 && math.IsNaN(l.Y[k]) {
+			k--
+		}
+		if k < 0 {
+			continue
+		}
+		shift := "-4"
+		if slices.ContainsFunc(c.Bands, func(b Band) bool { return b.High == i }) {
+			shift = "12"
+		}
+		fmt.Fprintf(b, `<text class="f%d" fill="%s" text-anchor="end" x="%s" y="%s" dy="%s">%s</text>`,
+			l.Color, Color(l.Color), percent(c.XScale.at(c.X[k])), percent(1-c.YScale.at(l.Y[k])), shift, text(l.Label))
+	}
 }
 
 // place is a point in the stretched coordinates; ok is false for a gap.

@@ -7,30 +7,35 @@ import (
 	"testing"
 )
 
-// The picture of latencies has a column for each segment, and a visible pixel wherever requests
-// were counted.
+// The picture of latencies has a column for each segment, and a visible cell wherever requests
+// were counted. Neighbouring cells of a column are one line.
 func TestHeatMap(t *testing.T) {
 	t.Parallel()
-	m := &HeatMap{Bounds: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
-	picture, s, most := m.picture()
-	if b := picture.Bounds(); b.Dx() != 3 || b.Dy() < 10 || most != 5 || s.min != 1 || s.max != 2.5 {
-		t.Fatalf("%v, up to %d, %v to %v", b, most, s.min, s.max)
+	m := &HeatMap{Bounds: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 1, 1}}}
+	columns, highest := m.columns()
+	s, height := m.scale()
+	if len(columns) != 3 || height < 10 || highest != 5 || s.min != 1 || s.max != 2.5 {
+		t.Fatalf("%d columns, %d rows, up to %d, %v to %v", len(columns), height, highest, s.min, s.max)
 	}
-	bottom := picture.Bounds().Dy() - 1
-	for _, c := range []struct {
-		x, y  int
-		level uint8
-	}{{0, bottom, heatLevels - 1}, {0, 0, 0}, {1, 0, 0}, {1, bottom, 0}, {2, bottom, 0}, {2, 0, 4}} {
-		if got := picture.ColorIndexAt(c.x, c.y); got != c.level {
-			t.Errorf("level %d at %d, %d, not %d", got, c.x, c.y, c.level)
+	for want, n := range map[int]uint64{0: 0, 2: 1, heatLevels: 5} {
+		if got := level(n, highest); got != want {
+			t.Errorf("%d requests have the level %d, not %d", n, got, want)
 		}
+	}
+	for reached, want := range map[int]string{1: "m0 8v3m2-11v4", 2: "m0 8v3m2-11v4", 3: "m0 8v3", heatLevels: "m0 8v3"} {
+		if got := m.path(columns, highest, &s, height, reached); got != want {
+			t.Errorf("level %d is drawn as %s, not %s", reached, got, want)
+		}
+	}
+	if drawn, _ := m.SVG(); strings.Count(drawn, "<path") != heatLevels || strings.Contains(drawn, "data:") {
+		t.Error(drawn)
 	}
 	many := &HeatMap{Bounds: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
 	for i := range many.Counts {
 		many.Counts[i] = []uint64{1}
 	}
-	if picture, _, most := many.picture(); picture.Bounds().Dx() != heatColumns || most != 3 {
-		t.Errorf("%d columns, up to %d", picture.Bounds().Dx(), most)
+	if columns, most := many.columns(); len(columns) != heatColumns || most != 3 {
+		t.Errorf("%d columns, up to %d", len(columns), most)
 	}
 }
 
@@ -65,12 +70,12 @@ func TestGaps(t *testing.T) {
 	none := math.NaN()
 	c := &Chart{ID: "c", X: []float64{0, 1, 2, 3, 4}, XScale: Scale{max: 4}, YScale: Scale{max: 10},
 		Lines: []Line{{Color: 2, Class: "dash", Y: []float64{0, 10, none, 5, none}}}}
-	if drawn, want := c.SVG(), `<path class="s2 dash" d="M0 250l250-250M750 125h0"/>`; !strings.Contains(drawn, want) {
+	if drawn, want := c.SVG(), `<path class="s2" stroke="#007f5f" stroke-dasharray="5 4" vector-effect="non-scaling-stroke" d="M0 250l250-250M750 125h0"/>`; !strings.Contains(drawn, want) {
 		t.Errorf("%s is not in %s", want, drawn)
 	}
 	c.Lines = append(c.Lines, Line{Y: []float64{10, 10, none, none, none}})
 	c.Bands = []Band{{Low: 0, High: 1, Color: 3}}
-	if drawn, want := c.SVG(), `<path class="band s3 f3" d="M0 0l250 0 0 0-250 250z"/>`; !strings.Contains(drawn, want) {
+	if drawn, want := c.SVG(), `<path class="s3 f3" stroke="#b0508a" stroke-width="1.25" vector-effect="non-scaling-stroke" fill="#b0508a" fill-opacity=".18" d="M0 0l250 0 0 0-250 250z"/>`; !strings.Contains(drawn, want) {
 		t.Errorf("%s is not in %s", want, drawn)
 	}
 }

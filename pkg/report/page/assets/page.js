@@ -9,6 +9,9 @@ const overTime = ".plot[data-length]";
 
 const places = plot => (plot.dataset.places || "").split(" ").filter(Boolean).map(Number);
 
+// area returns the place of a chart between its axes. Its own element also has what sticks out.
+const area = plot => plot.querySelector("svg").getBoundingClientRect();
+
 // nearest returns the index of the place nearest to a moment.
 function nearest(all, at) {
   let best = 0;
@@ -28,7 +31,7 @@ function part(plot, name, make) {
 
 // read marks the moment on a chart, and shows its values from the table below the chart.
 function read(plot) {
-  const all = places(plot), length = +plot.dataset.length, chart = plot.querySelector("svg");
+  const all = places(plot), length = +plot.dataset.length, chart = plot.querySelector(".area");
   const line = part(plot, "cursor", () => chart.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "line")));
   const box = part(plot, "reading", () => plot.appendChild(document.createElement("div")));
   const shown = moment !== null && moment <= length;
@@ -50,7 +53,7 @@ function read(plot) {
     box.append("\n", value);
   });
   box.setAttribute("aria-live", plot === document.activeElement ? "polite" : "off");
-  const outer = plot.getBoundingClientRect(), inner = chart.getBoundingClientRect();
+  const outer = plot.getBoundingClientRect(), inner = area(plot);
   const left = inner.left - outer.left + at / length * inner.width, right = outer.width - left;
   box.style.left = left <= right ? left + 8 + "px" : "auto";
   box.style.right = left <= right ? "auto" : right + 8 + "px";
@@ -72,7 +75,7 @@ function show(at) {
 function point(e) {
   const plot = e.target.closest?.(overTime);
   if (!plot) return keyed || show(null);
-  const box = plot.querySelector("svg").getBoundingClientRect();
+  const box = area(plot);
   keyed = false;
   show(Math.min(Math.max((e.clientX - box.left) / box.width, 0), 1) * plot.dataset.length);
 }
@@ -110,7 +113,7 @@ function prepare() {
   if (moment !== null) show(moment);
 }
 prepare();
-addEventListener("beforeprint", () => document.querySelectorAll("section>details").forEach(d => { d.open = d.open || d.querySelectorAll("tr").length < 30; }));
+addEventListener("beforeprint", () => document.querySelectorAll("section:not(#operations)>details").forEach(d => { d.open = d.open || d.querySelectorAll("tr").length < 30; }));
 
 // A page that is fed.
 const live = document.getElementById("live");
