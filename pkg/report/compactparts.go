@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"warp/internal/exact"
 	"warp/internal/human"
@@ -82,77 +80,4 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 	}
 	p.fit([]part{{fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3}, {name, 0}, {failed, 1}, {speed, 4},
 		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}})
-}
-
-// histogramRows is the max number of lines of a histogram.
-const histogramRows = 8
-
-// histogram shows how many requests took how long.
-func (p *compactPrinter) histogram(op *results.Operation) {
-	if op.HeatMap == nil {
-		return
-	}
-	counts, total := make([]uint64, max(0, len(op.HeatMap.BoundsMS)-1)), uint64(0)
-	for _, row := range op.HeatMap.Counts {
-		for i, n := range row {
-			counts[i] += n
-			total += n
-		}
-	}
-	first := slices.IndexFunc(counts, func(n uint64) bool { return n > 0 })
-	if first < 0 {
-		return
-	}
-	last := len(counts)
-	for counts[last-1] == 0 {
-		last--
-	}
-	each := (last - first + histogramRows - 1) / histogramRows // buckets per line
-	var names, numbers []string
-	var values []float64
-	for i := first; i < last; i += each {
-		n := uint64(0)
-		for k := i; k < min(i+each, last); k++ {
-			n += counts[k]
-		}
-		names = append(names, "< "+human.Millis(op.HeatMap.BoundsMS[min(i+each, last)]))
-		numbers = append(numbers, percentOf(n, total))
-		values = append(values, float64(n))
-	}
-	p.bars("latency", names, numbers, values)
-}
-
-// percentOf never rounds to 0 unless the value is 0.
-func percentOf(n, total uint64) string {
-	share := 100 * exact.Ratio(float64(n), float64(total))
-	if n > 0 && share < 0.01 {
-		return "<0.01%"
-	}
-	return fmt.Sprintf("%.2f%%", share)
-}
-
-// bars draws values as bars, with their names and numbers.
-func (p *compactPrinter) bars(title string, names, numbers []string, values []float64) {
-	widest := 0
-	for _, name := range names {
-		widest = max(widest, utf8.RuneCountInString(name))
-	}
-	const number = len("100.00%")
-	room := min(60, p.width-len(title)-widest-number-len("      "))
-	highest := slices.Max(values)
-	for i, name := range names {
-		label := strings.Repeat(" ", len(title))
-		if i == 0 {
-			label = title
-		}
-		bar := ""
-		if room > 0 {
-			bar = strings.Repeat("█", int(exact.Ratio(values[i], highest)*float64(room)))
-		}
-		if bar == "" && values[i] > 0 && room > 0 {
-			bar = "▏"
-		}
-		name = strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + name
-		p.line("%s", strings.TrimRight(p.cut(fmt.Sprintf("%s  %s  %*s  ", label, name, number, numbers[i])+bar), " "))
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
-
 	"warp/internal/human"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
@@ -32,7 +30,7 @@ func quantilesOf(op *results.Operation) []svg.Quantile {
 	if s == nil || s.Count == 0 {
 		return nil
 	}
-	if h := decoded(op.DurationHDR); h != nil {
+	if h := report.Histogram(op.DurationHDR); h != nil {
 		all := []svg.Quantile{{Q: 0, MS: s.Min}}
 		last := svg.Nines(1 - 1/float64(s.Count))
 		for n := 1.0 / curvePoints; n < last; n += 1.0 / curvePoints {
@@ -46,26 +44,6 @@ func quantilesOf(op *results.Operation) []svg.Quantile {
 		all = append(all, svg.Quantile{Q: .999, MS: s.P999})
 	}
 	return append(all, svg.Quantile{Q: 1 - 1/float64(s.Count), MS: s.Max})
-}
-
-// maxEncoded limits histograms in reports that may come from anywhere. warp writes a few KiB.
-const maxEncoded = 64 << 10
-
-// decoded returns nil if there is no valid histogram.
-func decoded(text string) (h *hdrhistogram.Histogram) {
-	if text == "" || len(text) > maxEncoded {
-		return nil
-	}
-	defer func() {
-		if recover() != nil { // the library does not check all its input
-			h = nil
-		}
-	}()
-	h, err := hdrhistogram.Decode([]byte(text))
-	if err != nil || h.TotalCount() == 0 {
-		return nil
-	}
-	return h
 }
 
 // percentileChart draws shares of requests on the axis of HdrHistogram.
