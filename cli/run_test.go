@@ -36,7 +36,7 @@ func TestKeysAreDocumented(t *testing.T) {
 		}
 	}
 	var flags []string
-	for _, f := range commands.BenchmarkFlags(mapEnvironment(nil)) {
+	for _, f := range commands.BenchmarkFlags(commands.Benchmarks(mapEnvironment(nil))) {
 		flags = append(flags, f.Names()[0])
 	}
 	var keys []runfile.Key

@@ -35,7 +35,7 @@ func runSchema() schema {
 	for _, c := range commands.Benchmarks(env) {
 		names = append(names, c.Name)
 	}
-	known := commands.BenchmarkFlags(env)
+	known := commands.BenchmarkFlags(commands.Benchmarks(env))
 	for _, f := range known {
 		flags = append(flags, f.Names()[0])
 	}

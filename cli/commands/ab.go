@@ -31,7 +31,7 @@ type abFlags struct {
 }
 
 // abCommand runs two benchmarks alternately and judges which one is better.
-func abCommand(env command.Environment) *command.Command {
+func abCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &abFlags{}
 	return &command.Command{
 		Name: "ab", Args: "[BENCHMARK|FILE [flags]]", Section: command.SectionOther,
@@ -60,7 +60,7 @@ func abCommand(env command.Environment) *command.Command {
 			&cli.StringFlag{Name: "logs", Destination: &f.trial.Folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			f.html.Flag(),
 		}}, {Title: command.VerdictTitle, Flags: f.judge.Flags()}, {Title: command.AssertionsTitle, Flags: f.asserts.ChangeFlags()}},
-		ForwardedFlags: command.Without(BenchmarkFlags(env), append(reports.RunAssertions(), "html")...),
+		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html")...),
 		MinArgs:        0, MaxArgs: 1, Needs: "at most one benchmark or file",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
 			t, err := f.plan(ctx, inv)

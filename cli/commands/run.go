@@ -12,7 +12,7 @@ import (
 )
 
 // runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.
-func runCommand(env command.Environment) *command.Command {
+func runCommand(benchmarkFlags []cli.Flag) *command.Command {
 	var vars []string
 	return &command.Command{
 		Name: suite.Command, Args: "FILE", Section: command.SectionOther,
@@ -26,7 +26,7 @@ func runCommand(env command.Environment) *command.Command {
 			&flagtype.List{Name: "var", Destination: &vars, Usage: "replace {{.NAME}} in the file, given as `NAME=VALUE`; repeatable"},
 		}}},
 		Absent:         benchmarks.Absent(),
-		ForwardedFlags: BenchmarkFlags(env),
+		ForwardedFlags: benchmarkFlags,
 		MinArgs:        1, MaxArgs: 1, Needs: "one YAML file",
 		Run: func(context.Context, *command.Invocation) error { return nil }, // runFile does it
 	}

@@ -36,7 +36,9 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 
 // All lists every command. A new one is one line here.
 func All(env command.Environment) []*command.Command {
-	return append(Benchmarks(env), []*command.Command{
+	benchmarks := Benchmarks(env)
+	forwarded := BenchmarkFlags(benchmarks) // made once, since every start of warp comes here
+	return append(benchmarks, []*command.Command{
 		analyzeCommand(),
 		cmpCommand(),
 		reportCommand(),
@@ -46,9 +48,9 @@ func All(env command.Environment) []*command.Command {
 		cleanCommand(env),
 		clientCommand(),
 		calibrateCommand(),
-		abCommand(env),
+		abCommand(forwarded),
 		baselineCommand(),
-		runCommand(env),
+		runCommand(forwarded),
 		markCommand(),
 		completionCommand(),
 		nullStore(),
@@ -60,11 +62,11 @@ func Benchmarks(env command.Environment) []*command.Command {
 	return append(benchmarks.Commands(env), aisloader.Command(env))
 }
 
-// BenchmarkFlags are the flags of all benchmarks, each name once.
-func BenchmarkFlags(env command.Environment) []cli.Flag {
+// BenchmarkFlags returns the flags of the given commands, each name once.
+func BenchmarkFlags(benchmarks []*command.Command) []cli.Flag {
 	var all []cli.Flag
-	seen := make(map[string]bool) // every start of warp comes here, and to search all for each takes 10 ms
-	for _, c := range Benchmarks(env) {
+	seen := make(map[string]bool) // to search all for each takes 10 ms
+	for _, c := range benchmarks {
 		for _, f := range c.Flags() {
 			names := f.Names()
 			if !seen[names[0]] {
