@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"warp/cli/exit"
 	"warp/cli/session"
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -82,7 +82,7 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 		return t, exit.Usagef("--verifyhash compares with the checksum of the object, and --etl and --etl-spec download another one: leave out --verifyhash")
 	}
 	if f.etlSpec != "" {
-		if t.Spec, err = os.ReadFile(f.etlSpec); err != nil {
+		if t.Spec, err = wholefile.Read(f.etlSpec, wholefile.Small); err != nil {
 			return t, exit.Usagef("--etl-spec: %w", err)
 		}
 		return t, nil

@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -11,6 +10,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/internal/human"
+	"warp/internal/wholefile"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/bench/verify"
@@ -209,10 +209,13 @@ func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
 	return nil
 }
 
+// maxFileList limits a list of names, which is kept in memory. It has room for millions of them.
+const maxFileList = 256 << 20
+
 // ReadKeys reads the names of objects, one in a line. A name that is there
 // twice counts once. Spaces are part of a name; empty lines are not.
 func ReadKeys(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := wholefile.Read(path, maxFileList)
 	if err != nil {
 		return nil, exit.Usagef("--filelist: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"warp/cli/session"
 	"warp/cli/session/plan"
 	"warp/cli/terminal/console"
+	"warp/internal/wholefile"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/script"
@@ -280,7 +281,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	case len(args) > 0 && args[0] != "-":
 		return "script", args[0], nil
 	case f.input != "" && f.input != "-":
-		data, err := os.ReadFile(f.input)
+		data, err := wholefile.Read(f.input, maxScript)
 		if err != nil {
 			return "", "", exit.Usagef("--input: %s: %w", f.input, files.Reason(err))
 		}
@@ -289,12 +290,15 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
 		return "", "", exit.Usagef("there is no script").WithHint("write it as an argument in quotation marks, or name a file with --input")
 	}
-	data, err := console.ReadAll(ctx, in, 2<<20) // more than any script may have
+	data, err := console.ReadAll(ctx, in, maxScript)
 	if err != nil && ctx.Err() == nil {
 		err = exit.Errorf("standard input: %w", err)
 	}
 	return "standard input", string(data), err
 }
+
+// maxScript is more than any script has.
+const maxScript = 2 << 20
 
 // scriptSteps are statements as they are executed. An upload that names no
 // seed gets one.

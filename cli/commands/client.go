@@ -19,6 +19,7 @@ import (
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
+	"warp/pkg/store/dial"
 )
 
 // clientFlags are the flags of a machine that makes load for a coordinator.
@@ -146,7 +147,7 @@ func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err
 			return nil, "", exit.Usagef("--tls-cert and --tls-key: %w", err)
 		}
 	}
-	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	pair, err := dial.ReadKeyPair(f.cert, f.key)
 	if err != nil {
 		return nil, "", exit.Usagef("--tls-cert and --tls-key: %w", err)
 	}

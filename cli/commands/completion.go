@@ -13,6 +13,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/completion"
 	"warp/cli/exit"
+	"warp/internal/wholefile"
 )
 
 // completionCommand prints what a shell needs to complete warp's command line.
@@ -55,7 +56,7 @@ func InstallCompletion(env command.Environment, out io.Writer) error {
 		return exit.Errorf("cannot tell which shell to install completion for: SHELL is %q", shellPath).
 			WithHint("warp completion --help shows how to do it by hand")
 	}
-	old, err := os.ReadFile(path)
+	old, err := wholefile.Read(path, wholefile.Small)
 	switch {
 	case err == nil && !completion.Written(string(old)):
 		return exit.Errorf("%s exists and was not written by warp", path).WithHint("move it away first")

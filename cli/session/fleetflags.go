@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/internal/wholefile"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/transport"
 )
@@ -63,7 +63,7 @@ const TokenVariable = "WARP_CLIENT_TOKEN"
 func ReadToken(inv *command.Invocation, file string) (string, error) {
 	token, _ := inv.Env(TokenVariable)
 	if file != "" {
-		text, err := os.ReadFile(file)
+		text, err := wholefile.Read(file, wholefile.Small)
 		if err != nil {
 			return "", exit.Usagef("--token-file: %w", err)
 		}
@@ -119,7 +119,7 @@ func (f *FleetFlags) roots() (*x509.CertPool, error) {
 		}
 		return pool, nil
 	}
-	pem, err := os.ReadFile(f.ca)
+	pem, err := wholefile.Read(f.ca, wholefile.Small)
 	if err != nil {
 		return nil, exit.Usagef("--warp-ca: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
 	"warp/pkg/store/nethttp"
@@ -51,7 +52,7 @@ func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *s
 func (f *Flags) exchange(inv *command.Invocation, cfg *store.Config, o *credentials.Options) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
-		token, err := os.ReadFile(name)
+		token, err := wholefile.Read(name, wholefile.Small)
 		if err != nil {
 			return exit.Errorf("--sts-web-token: %w", err)
 		}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 
+	"warp/internal/wholefile"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/store"
 )
@@ -74,7 +74,7 @@ func (l *memberList) add(ctx context.Context, spec string, files bool) error {
 }
 
 func (l *memberList) addFile(ctx context.Context, path string) error {
-	text, err := os.ReadFile(path)
+	text, err := wholefile.Read(path, wholefile.Small)
 	if err != nil {
 		return fmt.Errorf("list of clients: %w", err)
 	}

@@ -3,8 +3,8 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"os"
 
+	"warp/internal/wholefile"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -42,7 +42,7 @@ func DescribeStore(cfg store.Config) (*protocol.Store, error) {
 		if *f.name == "" {
 			continue
 		}
-		text, err := os.ReadFile(*f.name)
+		text, err := wholefile.Read(*f.name, wholefile.Small)
 		if err != nil {
 			return nil, fmt.Errorf("read the %s: %w", f.what, err)
 		}

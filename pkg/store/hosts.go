@@ -7,9 +7,10 @@ import (
 	"iter"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
+
+	"warp/internal/wholefile"
 )
 
 // maxHosts stops a mistyped range before it fills the memory.
@@ -62,7 +63,7 @@ type hostList struct {
 }
 
 func (l *hostList) addFile(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := wholefile.Read(path, wholefile.Small)
 	if err != nil {
 		return fmt.Errorf("list of hosts: %w", err)
 	}

@@ -34,7 +34,7 @@ func allowed() map[string][]string {
 		".": {"cli"},
 		"cli": {
 			"cli/command", "cli/commands", "cli/exit", "cli/process", "cli/terminal",
-			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "pkg/aggregate", "pkg/assert",
+			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "internal/wholefile", "pkg/aggregate", "pkg/assert",
 			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
@@ -56,7 +56,7 @@ func allowed() map[string][]string {
 		"cli/flagtype":   {},
 		"cli/process":    {},
 
-		"pkg/fleet":            {"internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/oplog/merge", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
+		"pkg/fleet":            {"internal/wholefile", "internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/oplog/merge", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
 		"pkg/bench":            {"internal/pause", "pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human", "pkg/bench/pacing", "pkg/bench/recording", "pkg/bench/verify"},
 		"pkg/bench/ops":        {"internal/human", "pkg/bench", "pkg/bench/archive", "pkg/bench/verify", "pkg/generator", "pkg/lease", "pkg/store"},
 		"pkg/bench/pacing":     {"internal/pause", "pkg/hostload"},
@@ -81,7 +81,7 @@ func allowed() map[string][]string {
 		"pkg/monitor":          {"internal/exact", "internal/human", "internal/wire", "pkg/counter", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/aggregate/marks":  {"internal/exact", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/results":          {"internal/exact", "internal/human", "pkg/hostload", "pkg/oplog", "pkg/stats"},
-		"pkg/store":            {"pkg/store/hostselect", "internal/pause", "internal/human"},
+		"pkg/store":            {"internal/wholefile", "pkg/store/hostselect", "internal/pause", "internal/human"},
 		"pkg/store/hostselect": {},
 		"pkg/s3mem":            {},
 		"pkg/generator":        {},
@@ -100,17 +100,17 @@ func allowed() map[string][]string {
 		"pkg/fleet/transport": {"internal/connlimit"},
 
 		"pkg/store/engines":     {"pkg/store", "pkg/store/ais", "pkg/store/azure", "pkg/store/gcs", "pkg/store/minio", "pkg/store/s3"},
-		"pkg/store/ais":         {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
-		"pkg/store/azure":       {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens", "pkg/store/s3/xmlscan"},
-		"pkg/store/gcs":         {"pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
+		"pkg/store/ais":         {"internal/wholefile", "pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
+		"pkg/store/azure":       {"internal/wholefile", "pkg/store", "pkg/store/httpclient", "pkg/store/tokens", "pkg/store/s3/xmlscan"},
+		"pkg/store/gcs":         {"internal/wholefile", "pkg/store", "pkg/store/httpclient", "pkg/store/tokens"},
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3":          {"pkg/store", "pkg/store/httpclient", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3/xmlscan":  {"pkg/store"},
 		"pkg/store/tokens":      {"pkg/store", "pkg/store/httpclient"},
 		"pkg/store/httpclient":  {"pkg/store", "pkg/store/dial", "pkg/store/nethttp"},
 		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},
-		"pkg/store/dial":        {"pkg/store"},
-		"pkg/store/credentials": {"pkg/store", "pkg/store/s3"},
+		"pkg/store/dial":        {"internal/wholefile", "pkg/store"},
+		"pkg/store/credentials": {"internal/wholefile", "pkg/store", "pkg/store/s3"},
 	}
 }
 

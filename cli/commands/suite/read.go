@@ -5,8 +5,10 @@ package suite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -94,9 +96,12 @@ func readText(ctx context.Context, path string, in io.Reader) (name string, text
 		defer f.Close()
 		in = f
 	}
-	text, err = console.ReadAll(ctx, in, runfile.MaxBytes+1)
+	text, err = console.ReadAll(ctx, in, runfile.MaxBytes)
+	if errors.As(err, new(*fs.PathError)) { // which names the file
+		return name, text, unreadable(err)
+	}
 	if err != nil && ctx.Err() == nil {
-		err = unreadable(err)
+		err = unreadable(fmt.Errorf("%s: %w", name, err))
 	}
 	return name, text, err
 }

@@ -3,9 +3,11 @@ package console
 import (
 	"context"
 	"io"
+
+	"warp/internal/wholefile"
 )
 
-// ReadAll reads up to max bytes of a stream, or fails when ctx ends.
+// ReadAll reads a stream of up to max bytes. It fails if there are more, and when ctx ends.
 func ReadAll(ctx context.Context, in io.Reader, max int64) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -13,7 +15,7 @@ func ReadAll(ctx context.Context, in io.Reader, max int64) ([]byte, error) {
 	}
 	read := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, max))
+		data, err := wholefile.ReadAll(in, max)
 		read <- result{data, err}
 	}()
 	select {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 )
 
@@ -54,7 +54,7 @@ const maxToken = 64 << 10
 
 // readToken reads the file that `ais auth login` writes, or a file that contains only a token.
 func readToken(name string) (string, error) {
-	data, err := os.ReadFile(name)
+	data, err := wholefile.Read(name, wholefile.Small)
 	if err != nil {
 		return "", err
 	}

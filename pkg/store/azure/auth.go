@@ -16,6 +16,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
 	"warp/pkg/store/tokens"
@@ -135,7 +136,7 @@ func (c *client) token(ctx context.Context) (*oauth2.Token, error) {
 	cfg := clientcredentials.Config{ClientID: c.ID, ClientSecret: c.Secret, Scopes: []string{audience + ".default"}, AuthStyle: oauth2.AuthStyleInParams,
 		TokenURL: strings.TrimSuffix(c.Authority, "/") + "/" + url.PathEscape(c.Tenant) + "/oauth2/v2.0/token"}
 	if c.TokenFile != "" {
-		proof, err := os.ReadFile(c.TokenFile)
+		proof, err := wholefile.Read(c.TokenFile, wholefile.Small)
 		if err != nil {
 			return nil, err
 		}

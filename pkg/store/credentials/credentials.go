@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
 )
@@ -202,7 +202,7 @@ func (o Options) webToken() (credentials.Provider, error) {
 			if !isFile {
 				return &credentials.WebIdentityToken{Token: o.WebToken}, nil
 			}
-			token, err := os.ReadFile(path) // each time, because the token is renewed
+			token, err := wholefile.Read(path, wholefile.Small) // each time, because the token is renewed
 			return &credentials.WebIdentityToken{Token: strings.TrimSpace(string(token))}, err
 		},
 	}, nil
@@ -287,7 +287,7 @@ func (o Options) readProfile(name string) (map[string]string, error) {
 		{o.configFile(), []string{"profile " + name, name}},
 		{o.credentialsFile(), []string{name}},
 	} {
-		text, err := os.ReadFile(file.path)
+		text, err := wholefile.Read(file.path, wholefile.Small)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -358,7 +358,7 @@ func readSections(text string, names []string) (map[string]string, error) {
 // ACCESS:SECRET:TOKEN, or with blanks instead of the colons. It skips empty lines and lines that
 // begin with #. Errors contain the number of a line, but nothing from it.
 func ReadFile(path, signature string) ([]store.Credentials, error) {
-	text, err := os.ReadFile(path)
+	text, err := wholefile.Read(path, wholefile.Small)
 	if err != nil {
 		return nil, err
 	}

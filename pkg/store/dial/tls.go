@@ -4,8 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"os"
 
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 )
 
@@ -33,7 +33,7 @@ func Roots(cfg *store.Config) (*x509.CertPool, error) {
 	pem := cfg.CAPEM
 	if pem == nil && cfg.CAFile != "" {
 		var err error
-		if pem, err = os.ReadFile(cfg.CAFile); err != nil {
+		if pem, err = wholefile.Read(cfg.CAFile, wholefile.Small); err != nil {
 			return nil, err
 		}
 	}
@@ -51,6 +51,19 @@ func Roots(cfg *store.Config) (*x509.CertPool, error) {
 	return pool, nil
 }
 
+// ReadKeyPair reads a certificate and its key from PEM files.
+func ReadKeyPair(certificate, key string) (pair tls.Certificate, err error) {
+	pem, err := wholefile.Read(certificate, wholefile.Small)
+	if err != nil {
+		return pair, err
+	}
+	secret, err := wholefile.Read(key, wholefile.Small)
+	if err != nil {
+		return pair, err
+	}
+	return tls.X509KeyPair(pem, secret)
+}
+
 // ClientCertificates returns the certificates to present to the store.
 func ClientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	var own tls.Certificate
@@ -59,7 +72,7 @@ func ClientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	case cfg.CertPEM != nil:
 		own, err = tls.X509KeyPair(cfg.CertPEM, cfg.KeyPEM)
 	case cfg.ClientCert != "":
-		own, err = tls.LoadX509KeyPair(cfg.ClientCert, cfg.ClientKey)
+		own, err = ReadKeyPair(cfg.ClientCert, cfg.ClientKey)
 	default:
 		return nil, nil
 	}

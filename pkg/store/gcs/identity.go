@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/tokens"
 )
@@ -67,7 +68,7 @@ func explain(source string, err error) error {
 
 // useFile reads a credentials file into cfg.
 func useFile(name string, cfg *store.Config) error {
-	data, err := os.ReadFile(name)
+	data, err := wholefile.Read(name, wholefile.Small)
 	if err != nil {
 		return err
 	}
