@@ -102,7 +102,7 @@ func TestLiveOnTerminal(t *testing.T) {
 	s.await("the report")
 	settled(t, s.String())
 	for _, want := range []string{"Preparing", "left", "Running", "  1234.5", "1.23ms", "2.00s",
-		"STAT  \x1b[31m     7\x1b[0m", "keys: q stop and report", "Preparing: 20 objects, 20 MiB in "} {
+		"STAT       -    9.9  \x1b[31m     7\x1b[0m", "keys: q stop and report", "Preparing: 20 objects, 20 MiB in "} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("%q is missing in %q", want, s.String())
 		}
@@ -165,8 +165,8 @@ func TestLinesWithoutTerminal(t *testing.T) {
 	if r.out != "the report\n" || strings.Contains(r.err, "\x1b") {
 		t.Errorf("%+v", r)
 	}
-	if want := "warp: 0s GET: 12345 requests, 0 errors, 1234.5 MiB/s, 123 obj/s, p50 1.23ms, p99 25.0ms\n" +
-		"warp: 0s STAT: 99 requests, 7 errors, 0.0 MiB/s, 9.90 obj/s, p50 812µs, p99 2.00s\n"; !strings.Contains(r.err, want) {
+	if want := "warp: 0s GET: 12345 requests, 0 errors, p50 1.23ms, p99 25.0ms; now 1234.5 MiB/s, 123 obj/s\n" +
+		"warp: 0s STAT: 99 requests, 7 errors, p50 812µs, p99 2.00s; now 0.0 MiB/s, 9.90 obj/s\n"; !strings.Contains(r.err, want) {
 		t.Errorf("want %q in %q", want, r.err)
 	}
 	if !strings.Contains(r.err, "warp: Preparing: 20 objects, 20 MiB in ") {

@@ -41,5 +41,5 @@ func Example_statsFile() {
 	text, _ := os.ReadFile(path)
 	fmt.Print(string(text))
 	// Output:
-	// 10s GET: 500 requests, 0 errors, 100.0 MiB/s, 50.0 obj/s, p50 80.0ms, p99 250ms
+	// 10s GET: 500 requests, 0 errors, p50 80.0ms, p99 250ms; now 100.0 MiB/s, 50.0 obj/s
 }

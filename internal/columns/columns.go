@@ -11,6 +11,7 @@ import (
 // A Column of a table. The first one is aligned to the left, the others to the
 // right.
 type Column struct {
+	Group string // written over neighbouring columns of the same group
 	Title string
 	Drop  int      // columns with the highest number are left out first; those with 0 never
 	Cells []string // as many as in all other columns
@@ -19,7 +20,7 @@ type Column struct {
 // gap separates columns.
 const gap = "  "
 
-// Fit returns the line of titles and the rows, with as many columns as fit into
+// Fit returns the line of groups if there are any, the line of titles and the rows, with as many columns as fit into
 // the width. Where that is not enough the first column is shortened, and then
 // lines are cut. paint may color a cell once it has its width; nil colors
 // nothing.
@@ -55,12 +56,44 @@ func Fit(table []Column, width int, paint func(row int, title, cell string) stri
 			lines[k] += cell
 		}
 	}
+	if names := groups(table); names != "" {
+		lines = slices.Insert(lines, 0, names)
+	}
 	if cuts {
 		for k := range lines {
 			lines[k] = Cut(lines[k], width)
 		}
 	}
 	return lines
+}
+
+// groups returns the line of the groups' names, "" if there are none.
+func groups(table []Column) string {
+	line, named := "", false
+	for i := 0; i < len(table); {
+		group, room := table[i].Group, -len(gap)
+		for ; i < len(table) && table[i].Group == group; i++ {
+			room += table[i].width() + len(gap)
+		}
+		if line != "" {
+			line += gap
+		}
+		name := Cut(group, room)
+		rest := room - utf8.RuneCountInString(name)
+		switch {
+		case group == "":
+			line += strings.Repeat(" ", room)
+		case rest < 2:
+			line += name + strings.Repeat(" ", rest)
+		default:
+			line += name + " " + strings.Repeat("─", rest-1)
+		}
+		named = named || group != ""
+	}
+	if !named {
+		return ""
+	}
+	return line
 }
 
 // Cut shortens a line to the width.

@@ -8,10 +8,10 @@ import (
 
 func table() []Column {
 	return []Column{
-		{"", 0, []string{"GET", "http://a-long-name.example:9000"}},
-		{"errors", 0, []string{"0", "12,345"}},
-		{"MiB/s", 2, []string{"1234.5", "-"}},
-		{"p99", 1, []string{"8.42ms", "812µs"}},
+		{Title: "", Drop: 0, Cells: []string{"GET", "http://a-long-name.example:9000"}},
+		{Title: "errors", Drop: 0, Cells: []string{"0", "12,345"}},
+		{Title: "MiB/s", Drop: 2, Cells: []string{"1234.5", "-"}},
+		{Title: "p99", Drop: 1, Cells: []string{"8.42ms", "812µs"}},
 	}
 }
 
@@ -38,6 +38,21 @@ func TestFit(t *testing.T) {
 			if utf8.RuneCountInString(line) > width {
 				t.Errorf("%d columns: %q", width, line)
 			}
+		}
+	}
+}
+
+// The names of groups are over their columns, and keep their width.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	all := table()
+	all[2].Group, all[1].Group, all[3].Group = "now", "whole run", "whole run, and more than fits"
+	for width, want := range map[int]string{
+		80: strings.Repeat(" ", 31) + "  whole…  now ──  whole…\n",
+		40: strings.Repeat(" ", 31) + "  whole…\n",
+	} {
+		if got := strings.Join(Fit(all, width, nil), "\n"); !strings.HasPrefix(got, want) {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
 		}
 	}
 }

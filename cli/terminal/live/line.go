@@ -29,9 +29,9 @@ func NewLine(op monitor.Op, elapsed time.Duration) Line {
 		Elapsed: human.Thousandths(elapsed.Seconds()), Op: op.Op, Requests: op.Requests, Errors: op.Errors,
 		MiB: human.Thousandths(op.Current.Bytes / (1 << 20)), Objects: human.Thousandths(op.Current.Objects),
 		P50: human.Thousandths(op.P50.Seconds() * 1000), P99: human.Thousandths(op.P99.Seconds() * 1000),
-		text: fmt.Sprintf("%s %s: %d requests, %d errors, %.1f MiB/s, %s obj/s, p50 %s, p99 %s",
+		text: fmt.Sprintf("%s %s: %d requests, %d errors, p50 %s, p99 %s; now %.1f MiB/s, %s obj/s",
 			elapsed.Round(time.Second), op.Op, op.Requests, op.Errors,
-			op.Current.Bytes/(1<<20), rate(op.Current.Objects), latency(op.P50), latency(op.P99)),
+			latency(op.P50), latency(op.P99), op.Current.Bytes/(1<<20), rate(op.Current.Objects)),
 	}
 }
 

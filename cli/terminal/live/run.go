@@ -129,8 +129,18 @@ func (r *Run) operations(snap *monitor.Snapshot, width int) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	return columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Errors, figures.Bytes, figures.Objects, figures.P50, figures.P99,
-		figures.MeanBytes, figures.Requests), width, r.paint)
+	unit := figures.Unit(rows)
+	table := grouped("now", figures.Columns("", rows, unit, figures.Bytes, figures.Objects))
+	whole := grouped("whole run", figures.Columns("", rows, unit, figures.Errors, figures.P50, figures.P99, figures.MeanBytes, figures.Requests))
+	return columns.Fit(append(table, whole[1:]...), width, r.paint)
+}
+
+// grouped writes a name over all columns but the first.
+func grouped(name string, table []columns.Column) []columns.Column {
+	for i := range table[1:] {
+		table[1+i].Group = name
+	}
+	return table
 }
 
 func rowsOf(ops []monitor.Op) (rows []figures.Row) {
