@@ -152,8 +152,8 @@ func TestAISLoaderOfAIStore(t *testing.T) {
 		t.Errorf("a cluster without Kubernetes: %d %s", r.code, r.err)
 	}
 	for line, says := range map[string]string{
-		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "both say what transforms", "-etl=md5 -readlen=3": "transform whole objects", "-etl=md5 -verifyhash": "leave out --verifyhash",
-		"-bprops={": "that is no JSON of properties", "-cached": "is for buckets behind AIStore", "-region=x": "--region is about S3", "-etl-spec=/nowhere/x": "/nowhere/x",
+		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "cannot be combined", "-etl=md5 -readlen=3": "transform whole objects", "-etl=md5 -verifyhash": "--verifyhash cannot be combined",
+		"-bprops={": "not a JSON object of properties", "-cached": "is for buckets behind AIStore", "-region=x": "--region needs --s3endpoint", "-etl-spec=/nowhere/x": "/nowhere/x",
 	} {
 		if r := e.run(t, "aisloader -bucket=ais://filled -cleanup=false "+line); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%s: %d %s", line, r.code, r.err)

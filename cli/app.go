@@ -163,7 +163,7 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console)
 				}
 			}
 			if n++; n > 1 {
-				con.SayParting()
+				con.PrintLastWarning()
 				con.Close()
 				a.exit(exit.Interrupted)
 				return

@@ -19,7 +19,7 @@ import (
 func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 	for _, name := range []string{"s3profile", "access-key", "secret-key", "region"} {
 		if f.given(name) {
-			return exit.Usagef("--%s is about S3, and without --s3endpoint requests go to AIStore: leave out one of them", name)
+			return exit.Usagef("--%s needs --s3endpoint: without it, requests go to AIStore", name)
 		}
 	}
 	if f.store.Host, err = f.gateway(); err != nil {
@@ -49,7 +49,7 @@ func (f *loaderFlags) gateway() (string, error) {
 	if host == "" {
 		host = fmt.Sprintf("%s:%d", f.ip, f.port)
 	} else if f.given("ip") && f.ip != "localhost" && f.ip != "127.0.0.1" {
-		return "", exit.Usagef("AIS_ENDPOINT=%s and --ip=%s both name the gateway: leave out one of them", host, f.ip)
+		return "", exit.Usagef("AIS_ENDPOINT=%s and --ip=%s cannot be combined: both name the gateway", host, f.ip)
 	}
 	if !strings.Contains(host, "://") {
 		host = "http://" + host
@@ -67,7 +67,7 @@ func bucketProperties(text string) ([]byte, error) {
 	}
 	var properties map[string]any
 	if err := json.Unmarshal([]byte(text), &properties); err != nil {
-		return nil, fmt.Errorf("that is no JSON of properties: %w", err)
+		return nil, fmt.Errorf("not a JSON object of properties: %w", err)
 	}
 	return []byte(text), nil
 }
@@ -77,9 +77,9 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 	t.Name = "warp-" + strings.ToLower(session.NewID()+session.NewID())
 	switch {
 	case f.etl != "" && f.etlSpec != "":
-		return t, exit.Usagef("--etl and --etl-spec both say what transforms objects: leave out one of them")
+		return t, exit.Usagef("--etl and --etl-spec cannot be combined")
 	case f.verifyHash && f.given("verifyhash"):
-		return t, exit.Usagef("--verifyhash compares with the checksum of the object, and --etl and --etl-spec download another one: leave out --verifyhash")
+		return t, exit.Usagef("--verifyhash cannot be combined with --etl and --etl-spec: a transformed object has another checksum")
 	}
 	if f.etlSpec != "" {
 		if t.Spec, err = wholefile.Read(f.etlSpec, wholefile.Small); err != nil {

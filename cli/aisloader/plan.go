@@ -88,11 +88,11 @@ const forever = 10 * 365 * 24 * time.Hour
 func (f *loaderFlags) useS3(p *loaderPlan) error {
 	for _, name := range []string{"ip", "port", "tokenfile", "bprops", "latest", "cached", "etl", "etl-spec", "getconfig"} {
 		if f.given(name) {
-			return exit.Usagef("--%s is about AIStore, and --s3endpoint talks to S3 directly: leave out one of them", name)
+			return exit.Usagef("--%s is for AIStore and cannot be combined with --s3endpoint", name)
 		}
 	}
 	if p.bucket.Provider != "aws" && (p.bucket.Provider != "ais" || strings.Contains(f.bucket, "://")) {
-		return exit.Usagef("--s3endpoint talks to S3, and %s://%s is no bucket of it: write s3://%s", p.bucket.Provider, p.bucket.Name, p.bucket.Name)
+		return exit.Usagef("--s3endpoint talks to S3, but %s://%s is not an S3 bucket: write s3://%s", p.bucket.Provider, p.bucket.Name, p.bucket.Name)
 	}
 	f.store.Host, f.store.Provider = f.s3Endpoint, engines.S3
 	f.store.Checksum = ""
@@ -134,13 +134,13 @@ func (f *loaderFlags) resolveLoad(p *loaderPlan) (err error) {
 	case f.readerType == "file":
 		return exit.Usagef("--readertype=file: warp makes payload in memory, so that the local disk is not what is measured").WithHint("use --readertype=sg")
 	case f.epochs > 0 && f.pctPut == 100:
-		return exit.Usagef("--epochs are passes over objects that are read, and --pctput=100 reads none: leave out one of them")
+		return exit.Usagef("--epochs and --pctput=100 cannot be combined: nothing is read")
 	case f.skipList && f.fileList == "" && f.pctPut < 100:
 		return exit.Usagef("--skiplist is for --pctput=100 only: downloads need the listing, or --filelist")
 	case f.Concurrent > bench.MaxThreads:
 		return exit.Usagef("--numworkers=%d is more than %d", f.Concurrent, bench.MaxThreads)
 	case f.testProbe && !f.statsdProbe:
-		return exit.Usagef("--test-probe and --statsdprobe=false contradict each other: leave out one of them")
+		return exit.Usagef("--test-probe and --statsdprobe=false cannot be combined")
 	}
 	if f.fileList != "" && f.pctPut < 100 {
 		p.op.Keys, err = benchmarks.ReadKeys(f.fileList)
@@ -201,7 +201,7 @@ func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 	p.id = id
 	switch {
 	case f.loaders > 0 && f.hashBits > 0:
-		return exit.Usagef("--loadernum and --loaderidhashlen both say what ids are: leave out one of them")
+		return exit.Usagef("--loadernum and --loaderidhashlen cannot be combined")
 	case f.hashBits > generator.MaxLoaderBits:
 		return exit.Usagef("--loaderidhashlen=%d is more than %d bits, and would leave no room for the numbers of objects", f.hashBits, generator.MaxLoaderBits)
 	case f.hashBits == 0 && notNumber != nil:

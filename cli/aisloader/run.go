@@ -218,8 +218,8 @@ type loaderConfig struct {
 	Duration string `json:"duration"`
 	Total    int64  `json:"put upper bound"`
 	Put      int    `json:"put %"`
-	Least    int64  `json:"minimal object size in Bytes"`
-	Most     int64  `json:"maximum object size in Bytes"`
+	Min      int64  `json:"minimal object size in Bytes"`
+	Max      int64  `json:"maximum object size in Bytes"`
 	Workers  int    `json:"worker count"`
 	Interval string `json:"stats interval"`
 	Backing  string `json:"backed by"`
@@ -238,7 +238,7 @@ func (l *aisloaderLoad) sayConfig() {
 	}
 	text, err := json.MarshalIndent(loaderConfig{
 		Proxy: strings.Join(l.Target.Client.Endpoints(), ", "), Provider: l.plan.bucket.Provider, Bucket: o.Bucket, Duration: duration,
-		Total: o.TotalSize, Put: f.pctPut, Least: l.plan.op.Sizes.Min(), Most: l.plan.op.Sizes.Max(), Workers: o.Concurrency,
+		Total: o.TotalSize, Put: f.pctPut, Min: l.plan.op.Sizes.Min(), Max: l.plan.op.Sizes.Max(), Workers: o.Concurrency,
 		Interval: (time.Duration(f.statsInterval) * time.Second).String(), Backing: f.readerType, Cleanup: !l.plan.keep, Seed: o.Seed,
 	}, "", "    ")
 	if err == nil {

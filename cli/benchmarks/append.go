@@ -26,11 +26,11 @@ func appendBenchmark() benchmark {
 		payload:  true,
 		check: func(f *Flags) (err error) {
 			if f.Payload.Reader == ReaderTar {
-				return exit.Usagef("--reader=tar: an object that grows is no TAR").WithHint("use --reader=rand or --reader=file:NAME")
+				return exit.Usagef("--reader=tar cannot be combined with appends: an object that grows is not a TAR").WithHint("use --reader=rand or --reader=file:NAME")
 			}
 			op.Parts = ops.MaxAppends
 			if op.Sizes, err = pool.sizes(f); err == nil && op.Sizes.Max() == 0 {
-				err = exit.Usagef("--obj.size=0: an append of nothing is no request").WithHint("use --obj.size=1 or more")
+				err = exit.Usagef("--obj.size=0: an append needs at least one byte").WithHint("use --obj.size=1 or more")
 			}
 			return err
 		},

@@ -281,7 +281,7 @@ func (f *Flags) check() error {
 	case f.Stress && (f.Analysis.Limit > 0 || f.Analysis.Offset > 0):
 		return exit.Usagef("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.Stress && f.Benchdata != "":
-		return exit.Usagef("--stress writes no op log, and --benchdata names one: leave out one of them")
+		return exit.Usagef("--stress and --benchdata cannot be combined: --stress writes no op log")
 	case f.Destroy != "" && !f.Target.MayDestroy(f.Destroy):
 		return exit.Usagef("--destroy=%s is not the bucket of this run", f.Destroy).WithHint("that is --destroy=%s", f.Target.BucketList())
 	}

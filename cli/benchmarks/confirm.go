@@ -75,7 +75,7 @@ func (f *Flags) checkAsserts() error {
 		{"syncstart", f.Sync.Text != ""}, {"upload", f.Upload.URL != ""}, {"cpu and other profiles of warp itself", f.Profile.Any()},
 	} {
 		if o.given {
-			return exit.Usagef("--confirm may run the benchmark twice, and --%s is for one run", o.name).WithHint("leave out one of them")
+			return exit.Usagef("--confirm and --%s cannot be combined: --confirm may run the benchmark twice", o.name)
 		}
 	}
 	return nil

@@ -67,9 +67,9 @@ func (e *endFlags) resolve(itself, writes bool) error {
 	}
 	switch {
 	case e.forever && e.Duration > 0:
-		return exit.Usagef("--forever has no end, and --duration=%s is one: leave out one of them", human.Duration(e.Duration))
+		return exit.Usagef("--forever and --duration=%s cannot be combined", human.Duration(e.Duration))
 	case e.forever && other:
-		return exit.Usagef("--forever has no end, and --max-objects, --total-size and --epochs are some: leave out the one or the others")
+		return exit.Usagef("--forever cannot be combined with --max-objects, --total-size and --epochs")
 	case e.forever || other || itself || e.Duration > 0:
 		return nil
 	case writes:

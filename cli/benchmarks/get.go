@@ -42,12 +42,12 @@ func getBenchmark() benchmark {
 		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",
 		check: func(f *Flags) (err error) {
 			if get.RangeSize > 0 && part.IsSet() && !get.Range {
-				return exit.Usagef("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
+				return exit.Usagef("--range-size and --range=false cannot be combined")
 			}
 			get.Range = get.Range || get.RangeSize > 0
 			fixed := get.ReadOffset > 0 || get.ReadLength > 0
 			if get.Range && fixed {
-				return exit.Usagef("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
+				return exit.Usagef("--range cannot be combined with --read-offset and --read-length")
 			}
 			if err := cmp.Or(f.verify.whole("--range", get.Range), f.verify.whole("--read-offset or --read-length", fixed)); err != nil {
 				return err

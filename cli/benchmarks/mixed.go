@@ -66,7 +66,7 @@ func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
 func onlyPuts(mixed *ops.Mixed, percent int, shares []cli.Flag) error {
 	for _, f := range shares {
 		if f.IsSet() {
-			return exit.Usagef("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
+			return exit.Usagef("--pctput and --%s cannot be combined", f.Names()[0])
 		}
 	}
 	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0

@@ -89,7 +89,7 @@ func readPayload(name string) ([]byte, error) {
 	case err != nil:
 		return nil, exit.Usagef("--reader: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, exit.Usagef("--reader: %s is no regular file", name)
+		return nil, exit.Usagef("--reader: %s is not a regular file", name)
 	case info.Size() == 0:
 		return nil, exit.Usagef("--reader: %s is empty", name)
 	case info.Size() > maxFile:

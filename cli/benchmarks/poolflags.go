@@ -151,23 +151,23 @@ func (p *poolFlags) check(f *Flags) error {
 		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
 			WithHint("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
-		return exit.Usagef("--clear-bucket would delete the objects that are to be used")
+		return exit.Usagef("--clear-bucket would delete the objects of --list-existing or --filelist")
 	case p.fileList != "" && len(f.Target.Buckets) > 1:
 		return f.Target.OneBucket("--filelist names objects of one bucket")
 	case p.objects > 0 && p.objects < len(f.Target.Buckets):
-		return exit.Usagef("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.Target.Buckets))
+		return exit.Usagef("--objects=%d is less than the %d buckets of --bucket", p.objects, len(f.Target.Buckets))
 	case p.fileList != "" && p.existing:
-		return exit.Usagef("--filelist and --list-existing both say which objects to use: leave out one of them")
+		return exit.Usagef("--filelist and --list-existing cannot be combined")
 	case p.fileList != "" && f.names.listed() != "":
-		return exit.Usagef("--filelist has whole names: leave out --prefix and --subdir")
+		return exit.Usagef("--filelist cannot be combined with --prefix and --subdir: it lists whole names")
 	case p.fileList != "" && p.versions > 1:
-		return exit.Usagef("--filelist names objects and no versions: leave out --versions")
+		return exit.Usagef("--filelist and --versions cannot be combined")
 	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
-		return exit.Usagef("--epochs are passes over all objects, so --unique=false contradicts it")
+		return exit.Usagef("--epochs and --unique=false cannot be combined")
 	case p.objects*max(p.versions, 1) > maxPoolObjects:
 		return exit.Usagef("--objects times --versions is more than %d", maxPoolObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
-		return exit.Usagef("--objects=0 leaves nothing to work on")
+		return exit.Usagef("--objects=0 leaves no objects for the benchmark")
 	case p.foreign() && !f.suite:
 		return p.checkUnused(f)
 	}
@@ -274,9 +274,9 @@ func (p *poolFlags) sizeSpec() (string, error) {
 	}
 	switch {
 	case !lower.IsSet() || !upper.IsSet():
-		return "", exit.Usagef("--min-size and --max-size go together: one of them is missing")
+		return "", exit.Usagef("--min-size and --max-size must be given together")
 	case p.sizeFlag.IsSet() || p.randSize:
-		return "", exit.Usagef("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
+		return "", exit.Usagef("--min-size and --max-size cannot be combined with --obj.size and --obj.randsize")
 	case p.minSize > p.maxSize:
 		return "", exit.Usagef("--min-size=%s is more than --max-size=%s", flagtype.FormatSize(p.minSize), flagtype.FormatSize(p.maxSize))
 	}

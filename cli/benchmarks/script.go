@@ -238,7 +238,7 @@ func (f *scriptFlags) checkImplementation() error {
 		return exit.Usagef("--implementation=%s: warp does not talk to stores of that kind", f.implementation)
 	}
 	if f.Target.ProviderName != "" && f.Target.ProviderName != provider {
-		return exit.Usagef("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.Target.ProviderName)
+		return exit.Usagef("--implementation=%s and --provider=%s cannot be combined", f.implementation, f.Target.ProviderName)
 	}
 	f.Target.ProviderName = provider
 	return nil

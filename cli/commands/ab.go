@@ -116,7 +116,7 @@ func (f *abFlags) twoSides(ctx context.Context, inv *command.Invocation) (sides 
 		return f.fileSides(ctx, inv, own)
 	}
 	if len(f.vars) > 0 {
-		return sides, exit.Usagef("--var is for a file, and there is none").WithHint("write warp ab FILE, or leave it out")
+		return sides, exit.Usagef("--var needs a file").WithHint("write warp ab FILE, or leave it out")
 	}
 	for i := range sides {
 		if sides[i], err = flagSide(inv, sideFlag(i), own[i]); err != nil {
@@ -138,12 +138,12 @@ func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, e
 		args = slices.Concat(own[:1], inv.ForwardedArgs, own[1:])
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return trial.Side{}, exit.Usagef("%s does not say which benchmark to run", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
+		return trial.Side{}, exit.Usagef("%s does not name a benchmark", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
 	}
 	table := Table(inv.Env)
 	line, err := table.Parse(args)
 	if c := table.Find(args[0]); c != nil && c.Check == nil {
-		return trial.Side{}, exit.Usagef("%s: the command %s is no benchmark", flag, c.Name)
+		return trial.Side{}, exit.Usagef("%s: the command %s is not a benchmark", flag, c.Name)
 	}
 	if err == nil {
 		err = checkSide(line)

@@ -49,7 +49,7 @@ func baselineCommand() *command.Command {
 		Run: func(ctx context.Context, inv *command.Invocation) error {
 			name := inv.Args[1]
 			if !baselineName.MatchString(name) {
-				return exit.Usagef("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
+				return exit.Usagef("%q is not a valid name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
 			}
 			o, err := judge.Options(flagDefaults())
 			if err != nil {

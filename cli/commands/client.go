@@ -134,9 +134,9 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):
-		return nil, "", exit.Usagef("--tls-cert and --tls-key belong together: give both")
+		return nil, "", exit.Usagef("--tls-cert and --tls-key must be given together")
 	case f.cert != "" && f.selfSigned:
-		return nil, "", exit.Usagef("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
+		return nil, "", exit.Usagef("--tls-self-signed and --tls-cert cannot be combined")
 	case f.selfSigned:
 		return transport.SelfSigned()
 	case f.cert == "":

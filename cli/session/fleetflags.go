@@ -35,7 +35,7 @@ func (f *FleetFlags) Flags() []cli.Flag {
 	token.Hidden = true // most have it in the variable
 	wait := &flagtype.Duration{Name: "warp-client-wait", Value: defaultWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
 		if d <= 0 {
-			return flagtype.Wrong("%v is no time to wait for: write it like 30s or 10m", d)
+			return flagtype.Wrong("%v is not a time to wait: write it like 30s or 10m", d)
 		}
 		return nil
 	}, Usage: "with --warp-client: wait up to `TIME` for clients to answer"}

@@ -53,7 +53,7 @@ func NewFleet(ctx context.Context, s *session, op bench.Op) (*Fleet, error) {
 }
 
 func (l *Fleet) Open(ctx context.Context) error {
-	l.s.SetParting(l.leftBehind)
+	l.s.SetLastWarning(l.leftBehind)
 	l.s.rows = l.s.openRows() // writes the line with the columns before it waits for clients
 	stop := l.watch()
 	defer stop()
@@ -76,7 +76,7 @@ func (l *Fleet) explain(err error) error {
 }
 
 func (l *Fleet) Close() {
-	l.s.SetParting(nil)
+	l.s.SetLastWarning(nil)
 	l.fleet.Close()
 	if l.target != nil {
 		l.target.Close()
@@ -332,7 +332,7 @@ func (f *RunFlags) CheckFleet() error {
 	case f.Target.Host == target.EmbeddedHost:
 		return exit.Usagef("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case f.Stress && !f.Stdout && f.Analysis.Verbose:
-		return exit.Usagef("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").WithHint("leave out one of them")
+		return exit.Usagef("--analyze.v, --stress and --warp-client cannot be combined: without an op log, clients do not report single objects")
 	case f.Profile.Any():
 		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
 			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")

@@ -23,7 +23,7 @@ const (
 // CheckStdout returns an error for flags that also write to standard output.
 func (f *RunFlags) CheckStdout(json bool) error {
 	if f.Stdout && json {
-		return exit.Usagef("--stdout writes rows and --json the report to standard output").WithHint("leave out one of them; warp analyze --json makes the report of the log")
+		return exit.Usagef("--stdout and --json cannot be combined: both write to standard output").WithHint("make the JSON report of the log with warp analyze --json")
 	}
 	return nil
 }

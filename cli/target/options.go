@@ -97,7 +97,7 @@ func (f *OptionFlags) check(tls bool, signature string) error {
 	case f.checksum != "" && signature == "S3V2":
 		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
-		return exit.Usagef("--part.size is of no use with --disable-multipart: leave out one of them")
+		return exit.Usagef("--part.size and --disable-multipart cannot be combined")
 	case f.partSize != 0 && (f.partSize < MinPartSize || f.partSize > MaxPartSize):
 		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):

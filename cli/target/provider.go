@@ -30,12 +30,12 @@ func (f *Flags) checkStore() error {
 		case scheme == nil || scheme.Name == f.Provider.Name:
 		case scheme.Name == engines.S3 && f.Provider.Scheme == "": // a kind of S3
 		default:
-			return exit.Usagef("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.Bucket, scheme.Title, f.ProviderName)
+			return exit.Usagef("--bucket=%s is a bucket of %s and cannot be combined with --provider=%s", f.Bucket, scheme.Title, f.ProviderName)
 		}
 	}
 	if f.Host == EmbeddedHost {
 		if f.Provider != nil && f.Provider.Name != engines.S3 {
-			return exit.Usagef("--host=embedded is a store of S3, and not %s: leave it out", f.Provider.Title)
+			return exit.Usagef("--host=embedded is an S3 store, not %s", f.Provider.Title)
 		}
 		f.Provider, err = engines.FindProvider(engines.S3)
 		return err
@@ -91,9 +91,9 @@ func (f *Flags) checkHosts() (err error) {
 		f.TLS = true
 	case scheme == "" || secure == f.TLS:
 	case f.Given("tls"):
-		return exit.Usagef("%s names a URL of %s, and --tls=%t contradicts it: leave out one of them", f.hostFrom, scheme, f.TLS)
+		return exit.Usagef("%s names an %s URL and cannot be combined with --tls=%t", f.hostFrom, scheme, f.TLS)
 	case !secure && !f.Given("host"):
-		return exit.Usagef("%s names a URL of http, and WARP_TLS contradicts it: unset one of them", f.hostFrom)
+		return exit.Usagef("%s names an http URL and cannot be combined with WARP_TLS: unset one of them", f.hostFrom)
 	default:
 		f.TLS = secure
 	}
@@ -167,7 +167,7 @@ func (f *Flags) providerOfHosts() (err error) {
 		case named != "":
 			return exit.Usagef("%s: %s is %s, and %s is %s: a run talks to one kind of store", f.hostFrom, named, f.Provider.Title, host, p.Title)
 		default:
-			return exit.Usagef("%s: %s is %s, and %s is %s: leave out one of them", f.hostFrom, host, p.Title, f.saidProvider(), f.Provider.Title)
+			return exit.Usagef("%s: %s is %s, but %s is %s; name only one of them", f.hostFrom, host, p.Title, f.saidProvider(), f.Provider.Title)
 		}
 	}
 	if f.Provider == nil {

@@ -151,7 +151,7 @@ func (f *Flags) Check() error {
 	case f.AccessKey == "" && f.sessionToken != "" && f.Host != EmbeddedHost:
 		return exit.Usagef("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").WithHint("give all three")
 	case f.profile != "" && f.AccessKey != "":
-		return exit.Usagef("--profile and --access-key both name credentials: leave out one of them")
+		return exit.Usagef("--profile and --access-key cannot be combined")
 	case f.credentialsFile != "" && (f.Signature == "IAM" || f.Signature == signSTS):
 		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.Signature)
 	case f.Bucket == "":

@@ -114,9 +114,8 @@ func (k *Keys) enter() error {
 	return unix.IoctlSetTermios(k.fd, setTermios, now)
 }
 
-// patience is how long a shell that has put the process into the foreground
-// waits for keys to work again, in ms.
-const patience = 250
+// foregroundInterval is how often, in ms, warp checks whether a shell has put it into the foreground.
+const foregroundInterval = 250
 
 func (k *Keys) read(woken *os.File) {
 	defer woken.Close()
@@ -127,7 +126,7 @@ func (k *Keys) read(woken *os.File) {
 		if !foreground(k.fd) || k.enter() != nil {
 			events = events[:1]
 		}
-		_, err := unix.Poll(events, patience)
+		_, err := unix.Poll(events, foregroundInterval)
 		if err != nil && err != unix.EINTR || events[0].Revents != 0 {
 			return
 		}

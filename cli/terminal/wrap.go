@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// minColumns is the least width of lines. A narrower terminal breaks them itself.
+// minColumns is the minimum width of lines. A narrower terminal breaks them itself.
 const minColumns = 40
 
 // Columns returns the width of lines of text in the file: that of its terminal,

@@ -182,7 +182,7 @@ func (r *Run) find(table *command.Table) error {
 	}
 	switch near := suggest.Closest(r.Name, names); {
 	case r.command != nil && r.command.Check == nil:
-		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).WithHint("run it by itself")
+		return r.wrong(r.Line, "the command %s is not a benchmark", r.Name).WithHint("run it by itself")
 	case r.command == nil && near != "":
 		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("did you mean %s?", near)
 	case r.command == nil:

@@ -80,7 +80,7 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 		err = errors.New("more follows")
 	}
 	if err != nil {
-		return nil, fmt.Errorf(`%.60q is no mark (%w): write {"at":"2m","text":"what is done"}, and "exec" for a command`, text, err)
+		return nil, fmt.Errorf(`%.60q is not a mark (%w): write {"at":"2m","text":"what is done"}, and "exec" for a command`, text, err)
 	}
 	if m.Text, err = oplog.MarkText(m.Text); err != nil {
 		return nil, err
@@ -99,9 +99,9 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 
 // A Plan sets planned marks while a run is measured.
 type Plan struct {
-	marker *Marker
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	marker   *Marker
+	cancel   context.CancelFunc
+	commands sync.WaitGroup
 
 	mu    sync.Mutex
 	notes []string // for the report
@@ -112,7 +112,7 @@ func (f *Flags) Start(m *Marker) *Plan {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Plan{marker: m, cancel: cancel}
 	for _, planned := range f.all {
-		p.work.Go(func() { p.follow(ctx, &planned) })
+		p.commands.Go(func() { p.follow(ctx, &planned) })
 	}
 	return p
 }
@@ -120,7 +120,7 @@ func (f *Flags) Start(m *Marker) *Plan {
 // Stop ends the commands that still run, and waits for them.
 func (p *Plan) Stop() {
 	p.cancel()
-	p.work.Wait()
+	p.commands.Wait()
 	slices.Sort(p.notes)
 }
 

@@ -14,9 +14,9 @@ func TestParsePlannedMark(t *testing.T) {
 		`{"text":"x"}`:                                          "has no time",
 		`{"at":"soon","text":"x"}`:                              `at is "soon"`,
 		`{"at":"-2m","text":"x"}`:                               `at is "-2m"`,
-		`{"at":"2m","text":"x","command":"y"}`:                  "is no mark",
+		`{"at":"2m","text":"x","command":"y"}`:                  "is not a mark",
 		`{"at":"2m","text":"x"} {}`:                             "more follows",
-		`2m disk pulled`:                                        "is no mark",
+		`2m disk pulled`:                                        "is not a mark",
 		`{"at":"1s","text":"` + strings.Repeat("x", 201) + `"}`: "at most 200 characters",
 		`{"at":"1s","text":"x","exec":"` + strings.Repeat("x", 5000) + `"}`: "at most 4096",
 	} {

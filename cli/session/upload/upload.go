@@ -85,7 +85,7 @@ func (f *Flags) Check(buckets []string, noLog bool) error {
 	case err != nil:
 		return err
 	case noLog:
-		return exit.Usagef("--upload uploads the op log, and --stress writes none: leave out one of them")
+		return exit.Usagef("--upload and --stress cannot be combined: --stress writes no op log")
 	case f.caFile != "" && !p.tls:
 		return exit.Usagef("--upload-ca-file needs an --upload to https://")
 	case slices.Contains(buckets, p.bucket):

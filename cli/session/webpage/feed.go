@@ -23,7 +23,7 @@ type feed struct {
 	header  oplog.Header
 	window  oplog.Window
 	next    atomic.Int64 // unix ns before which nothing is made
-	work    chan drawn
+	reports chan drawn
 	quit    chan struct{}
 	done    chan struct{}
 }
@@ -38,7 +38,7 @@ type drawn struct {
 const pageShare = 100
 
 func newFeed(server *web.Server, summary *aggregate.Summary, header oplog.Header) *feed {
-	f := &feed{server: server, summary: summary, header: header, work: make(chan drawn, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	f := &feed{server: server, summary: summary, header: header, reports: make(chan drawn, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	go f.draw()
 	return f
 }
@@ -65,7 +65,7 @@ func (f *feed) Flush() error {
 	report.Describe(f.header, oplog.Trailer{})
 	f.next.Store(began.Add(time.Hour).UnixNano()) // until it is drawn
 	select {
-	case f.work <- drawn{report, time.Since(began)}:
+	case f.reports <- drawn{report, time.Since(began)}:
 	case <-f.quit:
 	}
 	return nil
@@ -76,7 +76,7 @@ func (f *feed) draw() {
 	for {
 		var d drawn
 		select {
-		case d = <-f.work:
+		case d = <-f.reports:
 		case <-f.quit:
 			return
 		}

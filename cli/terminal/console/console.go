@@ -37,8 +37,8 @@ type Console struct {
 	keyboard           int              // descriptor of a terminal for keys; -1 = there is none
 	keys               atomic.Pointer[terminal.Keys]
 
-	Readable bool                          // both streams go to the same reader, so notes in the report need not be repeated
-	parting  atomic.Pointer[func() string] // the last warning if warp is ended at once; nil = none
+	Readable    bool                          // both streams go to the same reader, so notes in the report need not be repeated
+	lastWarning atomic.Pointer[func() string] // the last warning if warp is ended at once; nil = none
 }
 
 // Options are what the user wants to see.
@@ -179,18 +179,18 @@ func (c *Console) TakeOut() io.Writer {
 	return rows
 }
 
-// SetParting sets the last warning if warp is ended at once. A nil text removes it.
-func (c *Console) SetParting(text func() string) {
+// SetLastWarning sets the last warning if warp is ended at once. A nil text removes it.
+func (c *Console) SetLastWarning(text func() string) {
 	if text == nil {
-		c.parting.Store(nil)
+		c.lastWarning.Store(nil)
 		return
 	}
-	c.parting.Store(&text)
+	c.lastWarning.Store(&text)
 }
 
-// SayParting prints the last warning, unless another goroutine is stuck in writing.
-func (c *Console) SayParting() {
-	text := c.parting.Load()
+// PrintLastWarning prints the last warning, unless another goroutine is stuck in writing.
+func (c *Console) PrintLastWarning() {
+	text := c.lastWarning.Load()
 	if text == nil {
 		return
 	}

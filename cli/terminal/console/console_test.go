@@ -9,21 +9,21 @@ import (
 )
 
 // Ending warp at once prints what is left, once, and does not wait for a reader that does not read.
-func TestParting(t *testing.T) {
+func TestLastWarning(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	c := &Console{Err: &said, Hide: redact.New(nil, func(string) (string, bool) { return "", false }), Quiet: true}
-	c.SayParting()
+	c.PrintLastWarning()
 	text := func() string { return "something is left" }
-	c.SetParting(text)
-	c.SayParting()
+	c.SetLastWarning(text)
+	c.PrintLastWarning()
 	if got := said.String(); got != "warp: warning: something is left\n" {
 		t.Errorf("%q", got)
 	}
 	c.mu.Lock() // somebody writes, and never ends
 	defer c.mu.Unlock()
 	done := make(chan struct{})
-	go func() { c.SayParting(); close(done) }()
+	go func() { c.PrintLastWarning(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):

@@ -147,10 +147,10 @@ func TestRunLowTerminal(t *testing.T) {
 	t.Parallel()
 	f := newFake(8, 3)
 	f.pass(5 * time.Second)
-	for most := 8; most < 23; most++ {
-		lines := f.lines(77, most, time.Second)
-		if len(lines) > most || !strings.HasPrefix(lines[len(lines)-1], "keys: ") {
-			t.Errorf("%d lines of %d:\n%s", len(lines), most, strings.Join(lines, "\n"))
+	for height := 8; height < 23; height++ {
+		lines := f.lines(77, height, time.Second)
+		if len(lines) > height || !strings.HasPrefix(lines[len(lines)-1], "keys: ") {
+			t.Errorf("%d lines of %d:\n%s", len(lines), height, strings.Join(lines, "\n"))
 		}
 	}
 }
