@@ -28,6 +28,11 @@ func TestComplete(t *testing.T) {
 		"completion b":                   "bash",
 		"nonsense ":                      "",
 		"--vers":                         "--version",
+		"help an":                        "analyze",
+		"--json --help an":               "analyze",
+		"--cpu --pprofdir x an":          "analyze",
+		"--quiet fake --host-select r":   "roundrobin",
+		"fake -- --t":                    "",
 		"analyze some-file --analyze.of": "--analyze.offset",
 	} {
 		if got := strings.Join(a.table().Complete(strings.Split(words, " ")), " "); got != want {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -14,23 +17,125 @@ import (
 )
 
 // TestHelp compares every help text with its golden file and holds it to what
-// a screen shows.
+// a screen shows. Flags that many commands explain alike are in common.txt,
+// and their place in the text is in the files of the root and of get.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	texts := map[string][]string{"root": {"--help"}, "root-all": {"--help-all"}}
-	for _, c := range commands.All(mapEnvironment(nil)) {
-		texts[c.Name] = []string{c.Name, "--help"}
-		texts[c.Name+"-all"] = []string{c.Name, "--help-all"}
-	}
-	for name, args := range texts {
-		// Only the real commands, unlike runWarp.
-		var out strings.Builder
-		a := &app{out: &out, errw: &out, env: mapEnvironment(nil)}
-		if code := a.main(t.Context(), args); code != 0 {
-			t.Fatalf("warp %v: %d, %s", args, code, out.String())
+	golden := func(name, text string) { check.Golden(t, filepath.Join("testdata", "help", name+".txt"), text) }
+	var common strings.Builder
+	for _, level := range []string{"--help", "--help-all"} {
+		suffix := strings.TrimPrefix(level, "--help")
+		golden("root"+suffix, helpText(t, "root"+suffix, level))
+		pages := map[string][]helpEntry{}
+		sharers := map[string][]string{} // commands by the entries that they have
+		var all []string                 // entries, in order
+		for _, c := range commands.All(mapEnvironment(nil)) {
+			pages[c.Name] = helpEntries(helpText(t, c.Name+suffix, c.Name, level))
+			for _, e := range pages[c.Name] {
+				if len(sharers[e.key]) == 0 {
+					all = append(all, e.key)
+				}
+				sharers[e.key] = append(sharers[e.key], c.Name)
+			}
 		}
-		check.Golden(t, filepath.Join("testdata", "help", name+".txt"), out.String())
-		fitsScreen(t, name, out.String())
+		isCommon := func(key string) bool { return key != "" && len(sharers[key]) >= 8 }
+		for name, page := range pages {
+			var own strings.Builder
+			for _, e := range page {
+				if name == "get" || !isCommon(e.key) {
+					own.WriteString(e.text)
+				}
+			}
+			golden(name+suffix, own.String())
+		}
+		fmt.Fprintln(&common, level)
+		before := ""
+		for _, key := range slices.DeleteFunc(all, func(key string) bool { return !isCommon(key) }) {
+			if list := strings.Join(sharers[key], " "); list != before {
+				fmt.Fprintf(&common, "\nOf %s:\n", list)
+				before = list
+			}
+			fmt.Fprintln(&common, key)
+		}
+		fmt.Fprintln(&common)
+	}
+	golden("common", common.String())
+}
+
+// helpText returns what a command line for help prints, from the real commands
+// only, unlike runWarp.
+func helpText(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	a := &app{out: &out, errw: &out, env: mapEnvironment(nil)}
+	if code := a.main(t.Context(), args); code != 0 {
+		t.Fatalf("warp %v: %d, %s", args, code, out.String())
+	}
+	fitsScreen(t, name, out.String())
+	return out.String()
+}
+
+// A helpEntry is a flag in a help text, or a line that is about none.
+type helpEntry struct {
+	text string // as it is shown
+	key  string // its group and its words, however they are laid out; "" = no flag
+}
+
+// helpEntries splits a help text.
+func helpEntries(text string) (all []helpEntry) {
+	group := ""
+	for line := range strings.Lines(text) {
+		words := strings.Join(strings.Fields(line), " ")
+		last := len(all) - 1
+		switch {
+		case strings.HasPrefix(line, "  -"), strings.HasPrefix(line, "  also:"), oneLineGroup.MatchString(line):
+			all = append(all, helpEntry{text: line, key: strings.TrimSpace(group + " " + words)})
+		case strings.HasPrefix(line, "   ") && last >= 0 && all[last].key != "":
+			all[last].text += line
+			all[last].key += " " + words
+		default:
+			all = append(all, helpEntry{text: line})
+			if group = ""; !strings.Contains(words, " ") {
+				group = words
+			}
+		}
+	}
+	return all
+}
+
+// oneLineGroup matches a group of which the help only names the flags.
+var oneLineGroup = regexp.MustCompile(`^[A-Z][a-z]+ +--`)
+
+// TestHelpFitsTerminal: on a narrow terminal the help has the same words, in
+// lines that are broken between them.
+func TestHelpFitsTerminal(t *testing.T) {
+	t.Parallel()
+	a := &app{env: mapEnvironment(nil)}
+	shown := func(columns int, args ...string) string {
+		var out strings.Builder
+		check.OK(t, a.table().Run(t.Context(), args, &out, columns, nil))
+		return out.String()
+	}
+	lines := [][]string{{"--help"}, {"--help-all"}}
+	for _, c := range commands.All(mapEnvironment(nil)) {
+		lines = append(lines, []string{c.Name, "--help"}, []string{c.Name, "--help-all"})
+	}
+	for _, args := range lines {
+		wide := shown(0, args...)
+		for _, columns := range []int{60, 80} {
+			narrow := shown(columns, args...)
+			for line := range strings.Lines(narrow) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns && len(strings.Fields(line)) > 1 {
+					t.Errorf("warp %v on %d columns has a line of %d: %q", args, columns, n, line)
+				}
+			}
+			if got := strings.Fields(strings.ReplaceAll(narrow, " \\\n", "\n")); !slices.Equal(got, strings.Fields(wide)) {
+				t.Errorf("warp %v on %d columns has other words:\n%s", args, columns, narrow)
+			}
+		}
+		if shown(300, args...) != wide {
+			t.Errorf("warp %v has lines of more than 100 columns on a wide terminal", args)
+		}
 	}
 }
 

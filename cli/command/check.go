@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/terminal/redact"
 )
@@ -12,6 +15,15 @@ import (
 // everywhere are the flags of every command. With one of them the rest of the
 // line does not matter, and may be wrong.
 func everywhere() []string { return []string{"help", "help-all", "autocompletion"} }
+
+// early returns the flags that may precede the command.
+func (t *Table) early() []cli.Flag {
+	flags := slices.Concat(outputGroup(&console.Options{}).All(), t.Before)
+	for _, name := range append(everywhere(), "h") {
+		flags = append(flags, &cli.BoolFlag{Name: name})
+	}
+	return flags
+}
 
 // isFlag reports whether an argument has the form of a flag.
 func isFlag(arg string) bool {
@@ -48,7 +60,6 @@ func (t *Table) commandFirst(args []string) []string {
 			return slices.Concat(args[i:i+1], args[:i], args[i+1:])
 		case !hasValue && (name == "version" || name == "v"):
 			return slices.Concat([]string{"version"}, args[:i], args[i+1:])
-		case !hasValue && (name == "h" || slices.Contains(everywhere(), name)):
 		case f == nil:
 			return args
 		case !hasValue && !isBool(f):

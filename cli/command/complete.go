@@ -45,19 +45,15 @@ func (t *Table) Complete(words []string) (found []string) {
 }
 
 // joinAssignments undoes the splitting of words at "=".
-func joinAssignments(words []string) []string {
-	var joined []string
+func joinAssignments(words []string) (joined []string) {
 	for i, w := range words {
-		n := len(joined)
-		afterFlag := n > 0 && strings.HasPrefix(joined[n-1], "-")
-		switch {
-		case w == "=" && afterFlag && !strings.Contains(joined[n-1], "="):
-			joined[n-1] += "="
-		case i > 0 && words[i-1] == "=" && afterFlag && strings.HasSuffix(joined[n-1], "="):
-			joined[n-1] += w
-		default:
-			joined = append(joined, w)
+		last := len(joined) - 1
+		if last >= 0 && strings.HasPrefix(joined[last], "-") &&
+			(w == "=" && !strings.Contains(joined[last], "=") || words[i-1] == "=" && strings.HasSuffix(joined[last], "=")) {
+			joined[last] += w
+			continue
 		}
+		joined = append(joined, w)
 	}
 	return joined
 }

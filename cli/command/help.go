@@ -28,10 +28,10 @@ const maxWidth = 100
 
 // A help is one of the two levels of help, on a screen of some width.
 type help struct {
-	all    bool // each flag in lines of its own; else groups may only name some
-	width  int
-	column int  // width of the names of flags
-	apart  bool // an empty line follows the groups so far
+	all   bool // each flag in lines of its own; else groups may only name some
+	width int
+	names int  // width of the names of flags
+	apart bool // an empty line follows the groups so far
 }
 
 // Help returns the help of the command with every flag, on a terminal with so
@@ -47,10 +47,10 @@ func (h *help) root(t *Table) string { return h.print(rootTemplate, t) }
 func (h *help) command(c *Command) string {
 	for _, g := range c.Groups {
 		for _, f := range h.shown(g) {
-			h.column = max(h.column, len(flagHead(f)))
+			h.names = max(h.names, len(flagHead(f)))
 		}
 	}
-	h.column = min(h.column, 32, h.width/3)
+	h.names = min(h.names, 32)
 	return h.print(commandTemplate, c)
 }
 
@@ -61,7 +61,7 @@ func (h *help) print(template string, data any) string {
 		"wrapAt": func() int { return h.width }, "all": func() bool { return h.all },
 		"sections": sections, "usage": h.usage, "sentence": sentence, "join": h.join,
 		"groups": h.groups, "apart": func() bool { return h.apart },
-		"head": func(f cli.Flag) string { return fmt.Sprintf("  %-*s  ", h.column, flagHead(f)) },
+		"head": func(f cli.Flag) string { return fmt.Sprintf("  %-*s  ", min(h.names, h.width/3), flagHead(f)) },
 		"text": h.text, "example": h.example,
 	})
 	return b.String()
@@ -134,11 +134,12 @@ func visible(f cli.Flag) bool {
 }
 
 // text returns the text of a flag. The plain help has as much of it as fits
-// into one of the widest lines; what follows a semicolon is detail.
-func (h *help) text(f cli.Flag, head string) string {
+// into one line of a wide terminal; what follows a semicolon is detail.
+func (h *help) text(f cli.Flag) string {
 	if h.all {
 		return wholeText(f)
 	}
+	head := fmt.Sprintf("  %-*s  ", h.names, flagHead(f))
 	text, _ := usageOf(f)
 	clause, _, _ := strings.Cut(text, ";")
 	for _, try := range []string{

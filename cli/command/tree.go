@@ -78,11 +78,6 @@ func (p *parse) flags(c *Command, own []cli.Flag) (all []cli.Flag) {
 	return all
 }
 
-// early returns the flags that may precede the command.
-func (t *Table) early() []cli.Flag {
-	return slices.Concat(outputGroup(&console.Options{}).All(), t.Before)
-}
-
 // usageError returns what rewords an error of urfave/cli about a flag of c. At
 // the root, c is nil.
 func (p *parse) usageError(c *Command) cli.OnUsageErrorFunc {

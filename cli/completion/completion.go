@@ -3,60 +3,28 @@
 package completion
 
 import (
+	"embed"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
+//go:embed scripts
+var scripts embed.FS
+
+// scriptMark is a line of every script.
 const scriptMark = "# completion for warp, written by warp"
-
-const bashScript = scriptMark + `
-_warp() {
-	local IFS=$'\n' word=${COMP_WORDS[COMP_CWORD]}
-	[[ $word == = ]] && word=
-	COMPREPLY=($("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-}
-complete -o default -F _warp warp
-`
-
-const zshScript = "#compdef warp\n" + scriptMark + `
-_warp() {
-	local -a found
-	found=("${(@f)$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-	found=("${(@)found:#}")
-	if compset -P '--*='; then :; elif compset -P '-*='; then :; fi
-	if (( ${#found} )); then
-		compadd -- "${found[@]}"
-	else
-		_files
-	fi
-}
-if [[ $funcstack[1] == _warp ]]; then
-	_warp "$@"
-else
-	compdef _warp warp
-fi
-`
-
-const fishScript = scriptMark + `
-function __warp_complete
-	set -l words (commandline -opc) (commandline -ct)
-	set -l lead (string match -r -- '^--?[a-z][a-z0-9.-]*=' $words[-1])
-	set -l found ($words[1] __complete $words[2..-1] 2>/dev/null)
-	if set -q found[1]
-		printf '%s\n' "$lead"$found
-	else
-		__fish_complete_path (string replace -- "$lead" '' $words[-1])
-	end
-end
-complete -c warp -f -a '(__warp_complete)'
-`
 
 // Shells returns the shells that have a script.
 func Shells() []string { return []string{"bash", "fish", "zsh"} }
 
 // Script returns the script of a shell, "" if there is none.
 func Script(shell string) string {
-	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[shell]
+	if !slices.Contains(Shells(), shell) {
+		return ""
+	}
+	text, _ := scripts.ReadFile("scripts/warp." + shell) // it is in the binary
+	return string(text)
 }
 
 // Written reports whether a file is a script that warp has written.

@@ -2,11 +2,30 @@ package console
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
 	"warp/cli/terminal/redact"
 )
+
+// An error is one line, unless it goes to a terminal that is too narrow for it.
+func TestPrintError(t *testing.T) {
+	t.Parallel()
+	hide := redact.New(nil, func(string) (string, bool) { return "", false })
+	err := errors.New("the store\nhas ended the connection; is it running?")
+	for columns, want := range map[int]string{
+		0:  "warp: error: the store has ended the connection; is it running?\n",
+		63: "warp: error: the store has ended the connection; is it running?\n",
+		40: "warp: error: the store has ended the\nconnection; is it running?\n",
+	} {
+		var said bytes.Buffer
+		PrintError(&said, hide, err, columns)
+		if said.String() != want {
+			t.Errorf("on %d columns: %q, want %q", columns, said.String(), want)
+		}
+	}
+}
 
 // Ending warp at once prints what is left, once, and does not wait for a reader that does not read.
 func TestLastWarning(t *testing.T) {
