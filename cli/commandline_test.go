@@ -83,6 +83,8 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "mixed -filelist=x", code: 2, want: "unknown flag --filelist; it is a flag of get, delete, stat and copy"},
 		{args: "analyze --host=x y", code: 2, want: "unknown flag --host; it is a flag of benchmarks such as warp get"},
 		{args: "--cpu analyze x", code: 2, want: "unknown flag --cpu; it is a flag of benchmarks"},
+		{args: "--insecure analyze x", code: 2, want: "unknown flag --insecure; it is a flag of benchmarks"},
+		{args: "--insecure get --tls --dry-run", code: 0, want: "--insecure                true"},
 		{args: "--cpu --pprofdir=x get --dry-run", code: 0, want: "--pprofdir                x"},
 		{args: "get --access-key=x", code: 2, want: "is given without --secret-key"},
 		{args: "get --secret-key=x", code: 2, want: "is given without --access-key"},

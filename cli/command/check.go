@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/terminal/console"
 	"warp/cli/terminal/redact"
 )
 

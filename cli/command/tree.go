@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
-	"warp/cli/terminal/console"
 	"warp/internal/human"
 )
 

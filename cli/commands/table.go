@@ -26,7 +26,9 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 			}
 		}
 	}
-	table.Before, table.Absent = (&session.ProfileFlags{}).Flags(), absentCommands()
+	// minio/warp takes these before the command as well.
+	table.Before = append((&session.ProfileFlags{}).Flags(), &cli.BoolFlag{Name: "insecure"})
+	table.Absent = absentCommands()
 	table.Instead = map[string][]string{}
 	for _, name := range []string{"access-key", "secret-key", "session-token"} {
 		table.Instead[name] = []string{"profile", "credentials-file"}
