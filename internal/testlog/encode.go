@@ -55,6 +55,9 @@ func Everything(rng *rand.Rand, n int, run, client string) []oplog.Record {
 		if rng.IntN(2) == 0 {
 			r.Due = r.Start - rng.Int64N(2e9)
 		}
+		if rng.IntN(2) == 0 {
+			r.ClientTime = time.Duration(1 + rng.Int64N(d))
+		}
 		if rng.IntN(4) == 0 {
 			r.Phases = &oplog.Phases{0, time.Duration(rng.Int64N(3)), 0, time.Duration(rng.Int64N(1e6)), time.Duration(1 + rng.Int64N(d)), time.Duration(rng.Int64N(1e12))}
 		}

@@ -4,7 +4,10 @@ package oplog
 // then ours. Readers that know only the documented ones find them by name.
 const columns = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\t" +
 	"start\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\t" +
-	"sched\tstatus\tretries\tphases_ns\trequests"
+	"sched\tstatus\tretries\tphases_ns\trequests" + clientColumn
+
+// clientColumn is the latest of our columns. Logs of earlier versions lack it.
+const clientColumn = "\tclient_ns"
 
 // statementColumn follows in logs of scripts only, to keep other logs short.
 const statementColumn = "\tstatement"
@@ -34,33 +37,35 @@ const (
 	colRetries
 	colPhases
 	colRequests
+	colClientTime
 	colStatement
 	numColumns
 )
 
 // columnNames are the names in the first line of a log.
 var columnNames = [numColumns]string{
-	colNumber:    "idx",
-	colThread:    "thread",
-	colOp:        "op",
-	colClient:    "client_id",
-	colObjects:   "n_objects",
-	colBytes:     "bytes",
-	colEndpoint:  "endpoint",
-	colKey:       "file",
-	colErr:       "error",
-	colStart:     "start",
-	colFirstByte: "first_byte",
-	colLastByte:  "last_byte",
-	colEnd:       "end",
-	colDuration:  "duration_ns",
-	colCategory:  "cat",
-	colDue:       "sched",
-	colStatus:    "status",
-	colRetries:   "retries",
-	colPhases:    "phases_ns",
-	colRequests:  "requests",
-	colStatement: "statement",
+	colNumber:     "idx",
+	colThread:     "thread",
+	colOp:         "op",
+	colClient:     "client_id",
+	colObjects:    "n_objects",
+	colBytes:      "bytes",
+	colEndpoint:   "endpoint",
+	colKey:        "file",
+	colErr:        "error",
+	colStart:      "start",
+	colFirstByte:  "first_byte",
+	colLastByte:   "last_byte",
+	colEnd:        "end",
+	colDuration:   "duration_ns",
+	colCategory:   "cat",
+	colDue:        "sched",
+	colStatus:     "status",
+	colRetries:    "retries",
+	colPhases:     "phases_ns",
+	colRequests:   "requests",
+	colClientTime: "client_ns",
+	colStatement:  "statement",
 }
 
 // essential are the columns that every log must have, besides end or duration_ns.

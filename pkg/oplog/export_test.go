@@ -2,6 +2,7 @@ package oplog
 
 const (
 	Columns         = columns
+	ClientColumn    = clientColumn
 	StatementColumn = statementColumn
 	AtStart         = atStart
 	MaxMarkText     = maxMarkText

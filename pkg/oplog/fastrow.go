@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strings"
+	"time"
 
 	"warp/internal/wire"
 	"warp/pkg/oplog/field"
@@ -15,13 +16,16 @@ type layout uint8
 const (
 	otherLayout layout = iota
 	documented         // what every implementation writes
-	extended           // with our own columns after these
+	earlier            // with our own columns after these, but no client_ns
+	extended           // with all of them
 	scripted           // with the column of scripts as well
 )
 
 // layoutOf recognises the first line of a log.
 func layoutOf(names string) layout {
 	switch common, _, _ := strings.Cut(columns, "\tsched"); names {
+	case strings.TrimSuffix(columns, clientColumn):
+		return earlier
 	case columns:
 		return extended
 	case columns + statementColumn:
@@ -76,18 +80,17 @@ type rowTemplate struct {
 	host       []byte // bytes and endpoint, if the row before had the same
 	bytes      int64
 	endpoint   string
-	tail       []byte // all after duration_ns
+	tail       []byte // from cat to requests
 	tailValues
 }
 
 type tailValues struct {
-	statement                 Statement
 	category                  uint64
 	status, retries, requests uint16
 }
 
 func (v *tailValues) set(rec *Record) {
-	rec.Statement, rec.Category, rec.Status, rec.Retries, rec.Requests = v.statement, v.category, v.status, v.retries, v.requests
+	rec.Category, rec.Status, rec.Retries, rec.Requests = v.category, v.status, v.retries, v.requests
 }
 
 // template returns the template for the operation at the given place. The
@@ -148,6 +151,24 @@ func (r *Reader) fastHost(b []byte, at int, tpl *rowTemplate, rec *Record) int {
 
 // fastTail reads the columns after duration_ns.
 func (r *Reader) fastTail(b []byte, at int, tpl *rowTemplate, rec *Record) (end int) {
+	end = r.fastCounts(b, at, tpl, rec)
+	var clientTime uint64
+	switch r.layout {
+	case extended:
+		clientTime, end = field.NextOptional(b, end, '\n')
+	case scripted:
+		clientTime, end = field.NextOptional(b, end, '\t')
+		rec.Statement, end = r.statements.fast(b, end)
+	}
+	if clientTime > math.MaxInt64 {
+		return field.NoMatch
+	}
+	rec.ClientTime = time.Duration(clientTime)
+	return end
+}
+
+// fastCounts reads the columns from cat to requests.
+func (r *Reader) fastCounts(b []byte, at int, tpl *rowTemplate, rec *Record) (end int) {
 	if n := len(tpl.tail); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(tpl.tail) {
 		tpl.tailValues.set(rec)
 		return at + n
@@ -163,11 +184,10 @@ func (r *Reader) fastTail(b []byte, at int, tpl *rowTemplate, rec *Record) (end 
 		status, end = field.NextOptional(b, end, '\t')
 		retries, end = field.NextOptional(b, end, '\t')
 		rec.Phases, end = fastPhases(b, end)
-		if r.layout == extended {
+		if r.layout == earlier {
 			requests, end = field.NextOptional(b, end, '\n')
 		} else {
 			requests, end = field.NextOptional(b, end, '\t')
-			v.statement, end = r.statements.fast(b, end)
 		}
 	}
 	if end == field.NoMatch || max(status, retries, requests) > math.MaxUint16 {

@@ -54,6 +54,8 @@ func usualLog(n int) []byte {
 			r.Due, r.Requests = r.Start-12345, 0
 		case 11:
 			r.Endpoint, r.Bytes = "http://127.0.0.1:9001", 1<<40+5
+		case 8, 10:
+			r.ClientTime = r.Duration / 3
 		case 9:
 			r.Phases = &oplog.Phases{0, 150_000, 0, 12_000, 345_678, 1_234_567_890}
 		case 13:
@@ -67,6 +69,15 @@ func usualLog(n int) []byte {
 		text.Write(f.AppendRow(nil, &records[i]))
 	}
 	return text.Bytes()
+}
+
+// earlierLog is the same without the column of the client's time.
+func earlierLog(n int) []byte {
+	var b bytes.Buffer
+	for line := range strings.Lines(string(usualLog(n))) {
+		b.WriteString(line[:strings.LastIndexByte(line, '\t')] + "\n")
+	}
+	return b.Bytes()
 }
 
 // foreignLog is the same with the documented columns only, and times with as
@@ -87,7 +98,7 @@ func foreignLog(n int) []byte {
 
 func TestFastRowTakesUsualRows(t *testing.T) {
 	t.Parallel()
-	for name, log := range map[string][]byte{"ours": usualLog(2000), "foreign": foreignLog(2000)} {
+	for name, log := range map[string][]byte{"ours": usualLog(2000), "earlier": earlierLog(2000), "foreign": foreignLog(2000)} {
 		if n := bothWays(t, log); n < 1980 {
 			t.Errorf("%s: %d of 2000 rows were fast", name, n)
 		}
@@ -97,7 +108,7 @@ func TestFastRowTakesUsualRows(t *testing.T) {
 // A time of NULs is none, though no second was kept yet that it could be compared with.
 func TestFastRowOfNULs(t *testing.T) {
 	t.Parallel()
-	const line = "0\t0\tGET\tA\t1\t1\te\tk\t\tTIME\t\t\tTIME\t0\t0\t\t200\t0\t\t1\n"
+	const line = "0\t0\tGET\tA\t1\t1\te\tk\t\tTIME\t\t\tTIME\t0\t0\t\t200\t0\t\t1\t\n"
 	first := strings.ReplaceAll(line, "TIME", "2026-05-01T12:00:00Z")
 	damaged := strings.ReplaceAll(line, "TIME", strings.Repeat("\x00", 20)+"123456789Z")
 	if _, rows, err := testlog.Decode([]byte(oplog.Columns+"\n"+first+damaged+first), 7); len(rows) != 1 || err == nil {
@@ -111,7 +122,7 @@ func TestFastRowOfDamagedLogs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	pieces := []string{"\t", "\n", "\r\n", "\"", "\"a\tb\"", "\x00", "#", "-", "0", "9", "00000000000000", "99999999999999999999", "Z",
 		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t", "-warmup", ",", ",,,1,2,3"}
-	for _, log := range [][]byte{usualLog(40), foreignLog(40), scriptLog(40)} {
+	for _, log := range [][]byte{usualLog(40), earlierLog(40), foreignLog(40), scriptLog(40)} {
 		head := bytes.IndexByte(log, '\n') + 1
 		for range 1000 {
 			damaged := slices.Clone(log)
@@ -129,11 +140,14 @@ func FuzzFastRow(f *testing.F) {
 	f.Add(usualLog(3), uint8(0))
 	f.Add(foreignLog(3), uint8(1))
 	f.Add(scriptLog(3), uint8(2))
+	f.Add(earlierLog(3), uint8(3))
 	f.Add([]byte("0\t1\tGET\t\"a\tb\"\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"+
 		"0\t1\tGET\ta\tb\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"), uint8(1))
 	f.Fuzz(func(t *testing.T, rows []byte, layout uint8) {
 		names := oplog.Columns
-		switch layout % 3 {
+		switch layout % 4 {
+		case 3:
+			names = strings.TrimSuffix(oplog.Columns, oplog.ClientColumn)
 		case 1:
 			names, _, _ = strings.Cut(oplog.Columns, "\tsched")
 		case 2:

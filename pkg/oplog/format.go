@@ -46,6 +46,9 @@ func (f *rowFormatter) append(b []byte, r *Record) []byte {
 	b = field.AppendNumber(append(b, '\t'), uint64(r.Retries))
 	b = appendPhases(append(b, '\t'), r.Phases)
 	b = appendCount(append(b, '\t'), r.Requests)
+	if b = append(b, '\t'); r.ClientTime > 0 {
+		b = field.AppendNumber(b, uint64(min(r.ClientTime, r.Duration)))
+	}
 	if f.scripted {
 		b = r.Statement.append(append(b, '\t'))
 	}

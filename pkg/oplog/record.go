@@ -30,6 +30,10 @@ type Record struct {
 	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed; or atStart
 	Duration  time.Duration // offset from Start of the end
 
+	// ClientTime is the part of Duration that warp caused: until it sent the request, and from the arrival of the
+	// answer's last byte in the kernel on. 0 = unknown.
+	ClientTime time.Duration
+
 	Status   uint16  // last HTTP status; 0 = no answer, or unknown
 	Retries  uint16  // requests that repeated an earlier one of this row
 	Requests uint16  // HTTP requests sent for this row, retries included; 0 = unknown

@@ -287,6 +287,8 @@ func (r *Reader) keepNumber(rec *Record, c column, n uint64) bool {
 	case colRequests:
 		rec.Requests = uint16(n)
 		return n <= math.MaxUint16
+	case colClientTime:
+		rec.ClientTime = time.Duration(n)
 	}
 	return true
 }
@@ -308,6 +310,7 @@ func (r *Reader) setTimes(rec *Record) error {
 	if int64(rec.Duration) > math.MaxInt64-max(rec.Start, 0) {
 		return r.rowError(colDuration, "the request ends after the year 2262")
 	}
+	rec.ClientTime = min(rec.ClientTime, rec.Duration)
 	if t.hasFirst {
 		rec.FirstByte = r.offset(rec, t.first)
 	}

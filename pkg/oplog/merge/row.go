@@ -39,7 +39,7 @@ func (r *row) thread() uint32 {
 // appendBody encodes all of r except its start and its run.
 func appendBody(b []byte, r *oplog.Record) []byte {
 	for _, n := range [...]uint64{uint64(r.Thread), statementNumber(r.Statement), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
-		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
+		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category, uint64(r.ClientTime)} {
 		b = binary.AppendUvarint(b, n)
 	}
 	b = binary.AppendVarint(b, r.Due)
@@ -92,6 +92,7 @@ func (x *rowDecoder) decode(row *row, r *oplog.Record) error {
 	r.Retries = uint16(d.Uint())
 	r.Requests = uint16(d.Uint())
 	r.Category = d.Uint()
+	r.ClientTime = time.Duration(d.Uint())
 	r.Due = d.Int()
 	if d.Uint() > 0 {
 		r.Phases = new(oplog.Phases)
