@@ -108,6 +108,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 func (w *Worker) attempts(ctx context.Context, start time.Time, call func(context.Context, *Request) error) error {
 	rec := &w.record
 	traced, all := w.traces()
+	var client clientTime
 	for {
 		host := w.Env.Client.Acquire()
 		req := &w.request
@@ -119,7 +120,9 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		*req = Request{Host: host, Trace: &w.trace, Objects: 1}
 		err := withTimeout(ctx, w.run.opts.RequestTimeout, req, call)
 		w.Env.Client.Release(host, err)
-		rec.Duration = time.Since(start)
+		end := time.Now()
+		rec.Duration = end.Sub(start)
+		rec.ClientTime = client.after(rec.Duration, req.Trace, end)
 		rec.Endpoint = host.Endpoint
 		rec.Objects, rec.Bytes = req.Objects, req.Bytes
 		// Readers recognise downloads and uploads by which of the two is set.
@@ -135,11 +138,30 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !store.Repeatable(err) || req.Once {
 			return err
 		}
-		if !pause.For(ctx, backoff(int(rec.Retries))) || w.Env.lapsed(time.Now()) != nil {
+		paused := pause.For(ctx, backoff(int(rec.Retries)))
+		client.paused += time.Since(end)
+		if !paused || w.Env.lapsed(time.Now()) != nil {
 			return err
 		}
 		rec.Retries++
 	}
+}
+
+// A clientTime works out which part of a row's time was warp's.
+type clientTime struct {
+	wire, paused time.Duration // of the attempts, and between them
+	unknown      bool
+}
+
+// after returns the client's part of a row that has taken d until now, with an attempt that has just ended; 0 = unknown.
+func (c *clientTime) after(d time.Duration, tr *store.Trace, now time.Time) time.Duration {
+	wire, ok := tr.WireTime(now)
+	c.wire += wire
+	c.unknown = c.unknown || !ok
+	if c.unknown {
+		return 0
+	}
+	return max(d-c.wire-c.paused, 1)
 }
 
 // withTimeout limits the time of the whole request.

@@ -13,6 +13,7 @@ type Trace struct {
 	firstByte, lastByte time.Duration
 	status, requests    uint16
 	etag                string
+	wire                wireTime
 
 	phases *Phases       // where phases are recorded; nil = nowhere
 	all    bool          // record all phases, not only phases of new connections
@@ -62,6 +63,7 @@ func (t *Trace) Add(o *Trace) {
 		t.status = o.status
 	}
 	t.requests += min(o.requests, math.MaxUint16-t.requests)
+	t.addWire(o)
 	if t.phases != nil && o.phases != nil {
 		t.phases.Merge(o.phases)
 	}

@@ -33,6 +33,7 @@ func inParts(ctx context.Context, w *bench.Worker, p *partedObject) error {
 			return err
 		}
 		r.Once = true
+		r.Trace.NoWireTime() // the parts are sent between its own requests
 		next := r.Trace.Next()
 		parts, err := sendParts(ctx, w, p, u)
 		if err == nil {

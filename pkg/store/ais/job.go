@@ -59,6 +59,7 @@ const (
 func (e *Engine) await(ctx context.Context, job string, tr *store.Trace) error {
 	limit := time.NewTimer(e.opts.StallTimeout())
 	defer limit.Stop()
+	tr.NoWireTime() // the pauses are neither the client's nor the wire's
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		next := tr.Next()
 		s, err := e.jobStatus(ctx, job, next)

@@ -99,6 +99,7 @@ type Conn struct {
 }
 
 func (p *pool) dial(ctx context.Context, tr *store.Trace) (*Conn, error) {
+	tr.NoWireTime() // opening a connection takes the client's time, the network's and the store's
 	noted, done := nethttp.WatchDial(ctx, tr)
 	nc, err := p.dialer.Connect(noted, p.addr)
 	done()

@@ -34,11 +34,12 @@ type socket struct {
 
 	trace       *store.Trace // gets the time when the last of a request is sent; nil until that is in out
 	payloadEnds bool         // out ends a payload
+	wire        *store.Trace // gets the times by the kernel's clock; nil = they are not wanted
 }
 
 // begin prepares for another request.
 func (s *socket) begin() {
-	s.begun = false
+	s.begun, s.wire = false, nil
 	if s.c.tls == nil { // TLS may still have something to send
 		s.abandon()
 	}
@@ -86,7 +87,7 @@ func (s *socket) endRequest(tr *store.Trace, payloadEnds bool) {
 // return long after the store has received everything. So the time until the answer is never
 // shorter than the store's, and includes delays in the client.
 func (s *socket) clock() time.Duration {
-	if s.trace == nil || !s.payloadEnds && !s.trace.Detailed() {
+	if s.trace == nil {
 		return 0
 	}
 	return time.Since(s.trace.Base())
@@ -95,5 +96,6 @@ func (s *socket) clock() time.Duration {
 // sent reports that the last of a request was sent at a time returned by clock.
 func (s *socket) sent(at time.Duration) {
 	s.trace.Sent(s.payloadEnds, at)
+	s.trace.SentAll(at)
 	s.trace = nil
 }

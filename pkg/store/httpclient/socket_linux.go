@@ -22,6 +22,7 @@ type kernel struct {
 	pushed int64      // bytes sent so far
 	in     []byte     // where to receive
 	got    int
+	stamps stamps
 	left   int64 // still to be dropped
 	water  int   // SO_RCVLOWAT; 0 = as it was
 	err    error
@@ -37,6 +38,9 @@ func newSocket(c *Conn, tcp *net.TCPConn) (*socket, error) {
 		return nil, err
 	}
 	s := &socket{Conn: tcp, c: c, kernel: kernel{rc: rc}}
+	if err := rc.Control(func(fd uintptr) { s.stamps.ask(fd) }); err != nil {
+		return nil, err
+	}
 	s.awaiting, s.sending, s.receiving, s.dropping = s.ready, s.push, s.receive, s.drop
 	return s, nil
 }
@@ -178,6 +182,7 @@ func (s *socket) push(fd uintptr) bool {
 		case 0:
 			s.advance(n)
 		case syscall.EAGAIN:
+			s.wire.NoWireTime() // the time until there is room is the store's or the network's
 			return false
 		case syscall.EINTR:
 		default:
@@ -203,7 +208,7 @@ func (s *socket) advance(n int) {
 }
 
 func (s *socket) receive(fd uintptr) bool {
-	n, errno := receiveFrom(fd, s.in)
+	n, errno := s.stamps.receive(fd, s.in)
 	switch {
 	case errno == syscall.EAGAIN, errno == syscall.EINTR:
 		return false
@@ -213,8 +218,21 @@ func (s *socket) receive(fd uintptr) bool {
 		s.err = io.EOF
 	default:
 		s.got = n
+		s.received(fd, n)
 	}
 	return true
+}
+
+// received passes on when the n bytes of the last call arrived. If they filled more than half of the receive buffer, the
+// store may have waited for the client to make room.
+func (s *socket) received(fd uintptr, n int) {
+	if s.wire == nil {
+		return
+	}
+	s.wire.Arrived(s.stamps.last())
+	if s.stamps.crowded(fd, n) {
+		s.wire.NoWireTime()
+	}
 }
 
 // discard receives and discards up to n bytes. It returns io.EOF if the connection ended before.
@@ -242,7 +260,7 @@ func (s *socket) discard(n int64) (dropped int64, err error) {
 // expected, see discard.
 func (s *socket) drop(fd uintptr) bool {
 	for s.left > 0 && s.err == nil {
-		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
+		n, errno := s.stamps.drop(fd, int(min(s.left, 1<<30)+1))
 		switch {
 		case errno == syscall.EAGAIN:
 			s.wakeAt(fd, s.left)
@@ -254,6 +272,7 @@ func (s *socket) drop(fd uintptr) bool {
 			s.err = io.EOF
 		default:
 			s.left -= int64(n)
+			s.received(fd, n)
 		}
 	}
 	s.wakeAt(fd, 0)

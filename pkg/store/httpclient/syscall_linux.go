@@ -16,8 +16,9 @@ func sendTo(fd uintptr, b []byte) (int, syscall.Errno) {
 	return int(n), errno
 }
 
-func receiveFrom(fd uintptr, b []byte) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), syscall.MSG_DONTWAIT, 0, 0)
+// receiveMessage receives into b, where m says so.
+func receiveMessage(fd uintptr, m *syscall.Msghdr, b []byte) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall(syscall.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(m)), syscall.MSG_DONTWAIT)
 	return int(n), errno
 }
 

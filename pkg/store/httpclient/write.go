@@ -16,6 +16,7 @@ func (c *Conn) exchange(ctx context.Context, r *Request, tr *store.Trace) error 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
+	c.sock.wire = tr
 	c.acquireMemory()
 	// A GET needs no check first: if the connection has died, the request is sent again.
 	c.livenessSkipped = r.repeatable() && c.justAnswered(tr)
@@ -76,6 +77,7 @@ func (c *Conn) write(ctx context.Context, r *Request, tr *store.Trace) error {
 		tr.Sending()
 		return c.SendLast(c.Head, tr, false)
 	case r.expects():
+		tr.NoWireTime() // the store answers twice
 		return c.sendExpected(r, tr)
 	}
 	return c.SendBody(r, tr)
