@@ -25,6 +25,7 @@ type Load struct {
 	Schedule, Zeros, Sizes bool
 	Stagger                time.Duration // between the starts of runs
 	Batch                  int           // objects per request
+	Stamps                 bool          // a part of the time is the client's
 }
 
 // Rows makes the rows, by time of end as a log has them.
@@ -69,6 +70,9 @@ func (l Load) row(rng *rand.Rand) oplog.Record {
 	if l.Sizes {
 		r.Bytes = 1 << rng.IntN(28)
 	}
+	if l.Stamps {
+		r.ClientTime = r.Duration / 8
+	}
 	switch r.Op {
 	case "GET":
 		r.FirstByte = r.Duration / 2
@@ -87,10 +91,10 @@ func (l Load) row(rng *rand.Rand) oplog.Record {
 // Loads are runs of every shape.
 func Loads() map[string]Load {
 	return map[string]Load{
-		"get":     {Ops: []string{"GET"}, Threads: 8, Length: 10 * time.Second, Latency: 20 * time.Millisecond},
-		"mixed":   {Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Threads: 6, Hosts: 3, Clients: 2, Length: 5 * time.Second, Latency: 30 * time.Millisecond, Failures: .1},
+		"get":     {Ops: []string{"GET"}, Threads: 8, Length: 10 * time.Second, Latency: 20 * time.Millisecond, Stamps: true},
+		"mixed":   {Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Threads: 6, Hosts: 3, Clients: 2, Length: 5 * time.Second, Latency: 30 * time.Millisecond, Failures: .1, Stamps: true},
 		"open":    {Ops: []string{"PUT"}, Threads: 4, Length: 8 * time.Second, Latency: 5 * time.Millisecond, Schedule: true, Zeros: true},
-		"sizes":   {Ops: []string{"GET"}, Threads: 4, Hosts: 2, Length: 3 * time.Second, Latency: 7 * time.Millisecond, Sizes: true, Zeros: true, Failures: .02},
+		"sizes":   {Ops: []string{"GET"}, Threads: 4, Hosts: 2, Length: 3 * time.Second, Latency: 7 * time.Millisecond, Sizes: true, Zeros: true, Failures: .02, Stamps: true},
 		"slow":    {Ops: []string{"PUT"}, Threads: 5, Length: 40 * time.Second, Latency: 4 * time.Second},
 		"single":  {Ops: []string{"GET"}, Threads: 1, Length: time.Second, Latency: 50 * time.Millisecond},
 		"short":   {Ops: []string{"GET"}, Threads: 9, Length: time.Millisecond, Latency: 100 * time.Millisecond},

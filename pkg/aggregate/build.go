@@ -221,7 +221,7 @@ func (p *windowStats) whole() *hostSummary {
 func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) error {
 	var ops []results.Operation
 	var views []*view
-	var latency stats.Histogram
+	var latency, wire stats.Histogram
 	for _, v := range g.ops {
 		if wanted != "" && v.op.ID.Name != wanted || len(v.counts.Hosts.Keys) == 0 && s.options.Host != "" {
 			continue
@@ -233,6 +233,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 		ops, views = append(ops, op), append(views, v)
 		for _, h := range v.counts.Hosts.Vals {
 			latency.Merge(&h.Latency)
+			wire.Merge(&h.Wire)
 		}
 	}
 	if len(ops) == 0 { // filtered out
@@ -247,8 +248,9 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 		addOperation(&gr, &ops[k])
 	}
 	if len(ops) > 1 {
-		gr.Duration = results.StatsOf(&latency)
+		gr.Duration, gr.Wire = results.StatsOf(&latency), wireStats(&wire, &latency)
 	}
+	gr.ClientShare = g.clientShare(views)
 	var err error
 	if gr.Course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
 		return err
@@ -351,6 +353,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		ObjectsPerOp: results.SizeRange{Min: sizes.MinObjects, Max: sizes.MaxObjects, Mean: exact.Ratio(sizes.Objects.Float(), float64(sizes.N))},
 		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
 		Response: results.StatsOf(&all.Response), Lag: results.StatsOf(&all.Lag),
+		Wire: wireStats(&all.Wire, &all.Latency), Client: wireStats(&all.ClientTime, &all.Latency),
 		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
 		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Pieces: pieces,
 	}
@@ -506,7 +509,7 @@ func (t *counters) reportPart(name string, v *view) results.Part {
 	p := results.Part{
 		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
 		Objects: float64(t.Objects) / stats.ObjectUnit, Bytes: t.Bytes,
-		Duration: results.StatsOf(&t.Latency), TTFB: results.StatsOf(&t.TTFB),
+		Duration: results.StatsOf(&t.Latency), TTFB: results.StatsOf(&t.TTFB), Wire: wireStats(&t.Wire, &t.Latency),
 	}
 	p.ObjectsPerS, p.BytesPerS = exact.Ratio(p.Objects, v.seconds()), exact.Ratio(float64(p.Bytes), v.seconds())
 	return p

@@ -47,6 +47,9 @@ func (p *windowStats) slice(r *oplog.Record, a *stats.Amount, started bool) {
 			if first, seen := r.TTFB(); seen {
 				times.TTFB.Add(first)
 			}
+			if r.ClientTime > 0 {
+				times.Wire.Add(r.Duration - r.ClientTime)
+			}
 			if r.Due != 0 {
 				times.Response.Add(response(r, a.End))
 			}
@@ -76,7 +79,7 @@ func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*res
 	c := &results.Course{
 		Whole: results.Slice{
 			Start: op.WindowStart, Seconds: op.WindowS, Bytes: float64(op.Bytes), Objects: op.Objects, Inside: op.Inside, Errors: op.Errors,
-			Times: stats.Times{Requests: op.Inside, Latency: all.Latency, TTFB: all.TTFB, Response: all.Response},
+			Times: stats.Times{Requests: op.Inside, Latency: all.Latency, TTFB: all.TTFB, Response: all.Response, Wire: all.Wire},
 		},
 		Slices: map[time.Duration][]results.Slice{},
 	}

@@ -91,6 +91,7 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 
 func (p *windowStats) merge(o *windowStats) {
 	p.seen(o.First, o.Last)
+	p.Wired, p.WireTime, p.Unwired = p.Wired+o.Wired, exact.AddUint(p.WireTime, o.WireTime), p.Unwired+o.Unwired
 	for i := range p.Slices {
 		p.Slices[i].Merge(&o.Slices[i])
 	}
@@ -123,6 +124,7 @@ func (t *counters) merge(o *counters) {
 	t.Objects = exact.AddUint(t.Objects, o.Objects)
 	t.Latency.Merge(&o.Latency)
 	t.TTFB.Merge(&o.TTFB)
+	t.Wire.Merge(&o.Wire)
 }
 
 func (h *hostSummary) merge(o *hostSummary) {
@@ -131,6 +133,7 @@ func (h *hostSummary) merge(o *hostSummary) {
 	h.Kinds.mergeAll(&o.Kinds)
 	h.Response.Merge(&o.Response)
 	h.Lag.Merge(&o.Lag)
+	h.ClientTime.Merge(&o.ClientTime)
 	h.Due += o.Due
 	mergePhases(&h.Phases, o.Phases)
 }

@@ -523,6 +523,21 @@ func sinceDue(r *oplog.Record) (time.Duration, bool) {
 }
 func lagOf(r *oplog.Record) (time.Duration, bool) { return time.Duration(r.Start - r.Due), r.Due != 0 }
 
+func wireOf(r *oplog.Record) (time.Duration, bool) {
+	return r.Duration - r.ClientTime, r.ClientTime > 0
+}
+
+func clientOf(r *oplog.Record) (time.Duration, bool) { return r.ClientTime, r.ClientTime > 0 }
+
+// stamped returns times that are known for 99 % of the requests, or none.
+func (p *oracleOp) stamped(of func(*oplog.Record) (time.Duration, bool)) []time.Duration {
+	known := p.times(of)
+	if 100*len(known) < 99*len(p.times(service)) {
+		return nil
+	}
+	return known
+}
+
 // A checker compares figures and reports where they differ.
 type checker struct {
 	*testing.T
@@ -620,6 +635,8 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	c.stats("duration", op.Duration, p.times(service))
 	c.stats("ttfb", op.TTFB, p.times(firstByte))
 	c.stats("lag", op.Lag, p.times(lagOf))
+	c.stats("wire", op.Wire, p.stamped(wireOf))
+	c.stats("client", op.Client, p.stamped(clientOf))
 	c.equal("window start", op.WindowStart.UnixNano(), p.g.b)
 	c.equal("window end", op.WindowEnd.UnixNano(), p.g.e)
 	c.near("bytes/s", op.BytesPerS, perS[0], 1e-12)

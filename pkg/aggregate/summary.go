@@ -135,6 +135,10 @@ type windowStats struct {
 
 	First, Last int64 // begin of the first request and end of the last one
 
+	// Of all requests that started in the window, also failed ones: how many have a known time on the wire, their
+	// sum of it in ns, and how many have none.
+	Wired, WireTime, Unwired uint64
+
 	sections
 }
 
@@ -151,6 +155,7 @@ type counters struct {
 	Requests, Errors uint64          // started in the window
 	Bytes, Objects   uint64          // by share of time; objects in stats.ObjectUnit
 	Latency, TTFB    stats.Histogram // of successful requests that started in the window
+	Wire             stats.Histogram // the part of Latency that was not the client's, where it is known
 }
 
 // A hostSummary counts the requests to one host. The operation is the sum of
@@ -160,8 +165,9 @@ type hostSummary struct {
 	Series        stats.Series
 	Kinds         errorKinds
 	Response, Lag stats.Histogram
-	Due           uint64      // requests due in the window
-	Phases        *phaseHists // of exchanges; nil if none were recorded
+	ClientTime    stats.Histogram // the rest of Latency, where Wire is known
+	Due           uint64          // requests due in the window
+	Phases        *phaseHists     // of exchanges; nil if none were recorded
 }
 
 // keyed is a small map that caches its last lookup.
@@ -480,6 +486,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 		if r.Due != 0 {
 			h.Due++
 		}
+		p.wire(r)
 	}
 	if r.Err != "" {
 		p.failSlices(r, start, end, started)
@@ -511,6 +518,9 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 	if seen {
 		t.TTFB.Add(first)
 	}
+	if r.ClientTime > 0 {
+		t.Wire.Add(r.Duration - r.ClientTime)
+	}
 	if verbose {
 		p.class(classOf(a.Bytes)).add(r, a.Bytes)
 	}
@@ -522,6 +532,10 @@ func (h *hostSummary) succeed(r *oplog.Record, end int64) {
 	if first, seen := r.TTFB(); seen {
 		h.TTFB.Add(first)
 	}
+	if r.ClientTime > 0 {
+		h.Wire.Add(r.Duration - r.ClientTime)
+		h.ClientTime.Add(r.ClientTime)
+	}
 	if r.Phases != nil {
 		h.exchanges(r.Phases)
 	}
@@ -529,6 +543,16 @@ func (h *hostSummary) succeed(r *oplog.Record, end int64) {
 		h.Response.Add(response(r, end))
 		h.Lag.Add(r.Lag())
 	}
+}
+
+// wire counts the time of a request on the wire.
+func (p *windowStats) wire(r *oplog.Record) {
+	if r.ClientTime == 0 {
+		p.Unwired++
+		return
+	}
+	p.Wired++
+	p.WireTime = exact.AddUint(p.WireTime, uint64(r.Duration-r.ClientTime))
 }
 
 func (p *windowStats) host(endpoint string) *hostSummary {

@@ -60,6 +60,7 @@ const (
 	Duration                 // service time
 	TTFB                     // time to first byte
 	Response                 // response time of an open loop
+	Wire                     // service time without the client's part
 )
 
 // isTime reports whether the family measures how long requests take.
@@ -85,7 +86,7 @@ const (
 
 // String returns the metric as it is written in assertions.
 func (m Metric) String() string {
-	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response"}[m.Family]
+	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response", Wire: "wire"}[m.Family]
 	if !m.Family.isTime() || name != "" && m.Stat == Mean {
 		return name
 	}

@@ -15,6 +15,8 @@ func (f Family) times(s *results.Slice) *stats.Histogram {
 		return &s.TTFB
 	case Response:
 		return &s.Response
+	case Wire:
+		return &s.Wire
 	}
 	return &s.Latency
 }

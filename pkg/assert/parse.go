@@ -203,7 +203,7 @@ func (p *parser) operation(a *Assertion, word string, at int) error {
 
 // metricWords returns the words that make up metrics.
 func metricWords() []string {
-	return []string{"throughput", "objs", "errors", "recovery", "longest_gap", "mean", "min", "max", "ttfb", "response", "p50", "p90", "p95", "p99", "p99.9"}
+	return []string{"throughput", "objs", "errors", "recovery", "longest_gap", "mean", "min", "max", "ttfb", "response", "wire", "p50", "p90", "p95", "p99", "p99.9"}
 }
 
 // synonyms maps words of other tools to ours.
@@ -237,7 +237,7 @@ func (p *parser) metric(a *Assertion, parts []string, at int) error {
 }
 
 func families() map[string]Family {
-	return map[string]Family{"throughput": Throughput, "objs": Objects, "errors": Errors, "recovery": Recovery, "longest_gap": LongestGap, "ttfb": TTFB, "response": Response}
+	return map[string]Family{"throughput": Throughput, "objs": Objects, "errors": Errors, "recovery": Recovery, "longest_gap": LongestGap, "ttfb": TTFB, "response": Response, "wire": Wire}
 }
 
 func (p *parser) stat(a *Assertion, parts []string, at int) error {
@@ -264,7 +264,7 @@ func (p *parser) stat(a *Assertion, parts []string, at int) error {
 		a.Metric.Stat, a.Metric.Q = Percentile, percent/100
 		return nil
 	}
-	hint := "metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb and response"
+	hint := "metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb, response and wire"
 	near := synonyms()[word]
 	if near == "" {
 		near = suggest.Closest(word, metricWords())

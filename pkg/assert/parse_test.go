@@ -28,6 +28,7 @@ func TestParse(t *testing.T) {
 		"GET.ttfb.p95<20ms":             {Op: "GET", Metric: p(TTFB, .95), Cmp: Less, Limit: 20},
 		"ttfb.mean<20ms":                {Metric: Metric{TTFB, Mean, 0}, Cmp: Less, Limit: 20},
 		"GET.ttfb<20ms":                 {Op: "GET", Metric: Metric{TTFB, Mean, 0}, Cmp: Less, Limit: 20},
+		"wire.p99<1ms":                  {Metric: p(Wire, .99), Cmp: Less, Limit: 1},
 		"response.p99.99<1m":            {Metric: p(Response, .9999), Cmp: Less, Limit: 60e3},
 		"GET.max<2s":                    {Op: "GET", Metric: Metric{Duration, Max, 0}, Cmp: Less, Limit: 2000},
 		"min>100ns":                     {Metric: Metric{Duration, Min, 0}, Cmp: More, Limit: 1e-4},
@@ -102,7 +103,7 @@ func TestParseErrors(t *testing.T) {
 		"throughput.p99>1GB/s":         `"throughput.p99>1GB/s": column 12: throughput has no "p99"`,
 		strings.Repeat("p", 300):       `"pppppppppppppppppppppppppppppppppppppppp": an assertion is at most 200 bytes of text`,
 		"GET.p99<" + "9e999ms":         `"GET.p99<9e999ms": column 10: GET.p99 has no unit "e"; it is measured in ns, us, µs, ms, s, m`,
-		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb and response`,
+		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb, response and wire`,
 		"every 10s GET.p99<80ms in 95": `"every 10s GET.p99<80ms in 95": column 27: a share is written like in 95%, above 0% and up to 100%`,
 	} {
 		_, err := Parse(text, known())

@@ -46,7 +46,7 @@ type Figures struct {
 	BytesPerS, ObjectsPerS float64
 	Inside, Errors         uint64 // successful and failed requests that started in the window
 
-	Duration, TTFB, Response *Stats // nil if unknown
+	Duration, TTFB, Response, Wire *Stats // nil if unknown
 }
 
 // Figures returns the figures of the operation.
@@ -54,7 +54,7 @@ func (o *Operation) Figures() Figures {
 	return Figures{
 		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, HasBytes: o.HasBytes(),
 		BytesPerS: o.BytesPerS, ObjectsPerS: o.ObjectsPerS, Inside: o.Inside, Errors: o.Errors,
-		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response,
+		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response, Wire: o.Wire,
 	}
 }
 
@@ -63,7 +63,7 @@ func (o *Operation) PartFigures(p *Part) Figures {
 	return Figures{
 		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Part: p.Name, HasBytes: o.HasBytes(),
 		BytesPerS: p.BytesPerS, ObjectsPerS: p.ObjectsPerS, Inside: p.Inside, Errors: p.Errors,
-		Duration: p.Duration, TTFB: p.TTFB,
+		Duration: p.Duration, TTFB: p.TTFB, Wire: p.Wire,
 	}
 }
 
@@ -85,7 +85,7 @@ func (r *Report) Total() (Figures, bool) {
 		return ops[0].Figures(), true
 	}
 	g := &r.Groups[group]
-	f := Figures{BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, Errors: g.Errors, Duration: g.Duration, Response: g.Response}
+	f := Figures{BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, Errors: g.Errors, Duration: g.Duration, Response: g.Response, Wire: g.Wire}
 	for _, o := range ops {
 		f.HasBytes = f.HasBytes || o.HasBytes()
 		f.Inside += o.Inside
@@ -127,6 +127,7 @@ func Metrics() []Metric {
 	all = append(all, distribution("", true, func(f *Figures) *Stats { return f.Duration })...)
 	all = append(all, distribution("ttfb", false, func(f *Figures) *Stats { return f.TTFB })...)
 	all = append(all, distribution("response", false, func(f *Figures) *Stats { return f.Response })...)
+	all = append(all, distribution("wire", false, func(f *Figures) *Stats { return f.Wire })...)
 	return append(all, Metric{Name: "errors", Unit: Share, MayBe0: true, Listed: true, of: func(f *Figures) (float64, bool) {
 		n := f.Inside + f.Errors
 		return exact.Ratio(float64(f.Errors), float64(n)), n > 0
@@ -153,7 +154,7 @@ func distribution(name string, listed bool, of func(*Figures) *Stats) (all []Met
 		if name != "" && m.name == "mean" {
 			metric.Name = name
 		}
-		metric.MayBe0 = name == "ttfb"
+		metric.MayBe0 = name == "ttfb" || name == "wire"
 		metric.of = func(f *Figures) (float64, bool) {
 			s := of(f)
 			if s == nil {

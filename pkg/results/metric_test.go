@@ -29,7 +29,7 @@ func TestMetricsAreRead(t *testing.T) {
 	stats := func(base float64) *Stats {
 		return &Stats{Mean: base, P50: base + 1, P90: base + 2, P99: base + 3, P999: base + 4, Max: base + 5}
 	}
-	f := Figures{HasBytes: true, BytesPerS: 1, ObjectsPerS: 2, Inside: 3, Errors: 1, Duration: stats(10), TTFB: stats(20), Response: stats(30)}
+	f := Figures{HasBytes: true, BytesPerS: 1, ObjectsPerS: 2, Inside: 3, Errors: 1, Duration: stats(10), TTFB: stats(20), Response: stats(30), Wire: stats(40)}
 	var got []float64
 	for _, m := range Metrics() {
 		v, ok := m.Of(&f)
@@ -38,7 +38,7 @@ func TestMetricsAreRead(t *testing.T) {
 		}
 		got = append(got, v)
 	}
-	if want := []float64{1, 2, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 30, 31, 32, 33, 34, 35, .25}; !slices.Equal(got, want) {
+	if want := []float64{1, 2, 10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 30, 31, 32, 33, 34, 35, 40, 41, 42, 43, 44, 45, .25}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, m := range Metrics() {

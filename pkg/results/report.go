@@ -65,6 +65,11 @@ type GroupReport struct {
 	Concurrency int       `json:"concurrency"` // threads of all clients
 	Clients     int       `json:"clients"`
 	Duration    *Stats    `json:"duration_ms,omitempty"` // service time of all operations together; missing if there is only one
+	Wire        *Stats    `json:"wire_ms,omitempty"`     // the same without the client's part; also missing if that is unknown
+
+	// The share of the workers' time in the window in which no request of theirs was on the wire, 0 to 1. Missing if unknown,
+	// and in an open loop.
+	ClientShare *float64 `json:"client_share,omitempty"`
 
 	// For an open loop, all operations together. Missing if some of the requests had no schedule.
 	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // requests due in the window, per second
@@ -129,6 +134,8 @@ type Operation struct {
 	TTFB     *Stats `json:"ttfb_ms"`               // time to first byte: upload from last byte sent to end; null if not observed
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
+	Wire     *Stats `json:"wire_ms,omitempty"`     // service time without the client's part; missing if that is unknown for more than 1 % of the requests
+	Client   *Stats `json:"client_ms,omitempty"`   // the client's part; missing as wire_ms
 
 	// The histograms in ns, in HdrHistogram's V2 compressed encoding in base64.
 	DurationHDR string `json:"duration_histogram,omitempty"`
@@ -248,6 +255,7 @@ type Part struct {
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Duration    *Stats    `json:"duration_ms"`
 	TTFB        *Stats    `json:"ttfb_ms"`
+	Wire        *Stats    `json:"wire_ms,omitempty"`
 	HTTPPhases  *Phases   `json:"http_phases_ms,omitempty"` // only of a host
 	Segments    []Segment `json:"segments,omitempty"`       // of a host, if there are several
 	Throughput  *Extremes `json:"throughput,omitempty"`     // of a host, if there are several

@@ -4,8 +4,8 @@ import "time"
 
 // Times contains the durations of the requests that started in a segment.
 type Times struct {
-	Requests                uint64 // successful requests
-	Latency, TTFB, Response Histogram
+	Requests                      uint64 // successful requests
+	Latency, TTFB, Response, Wire Histogram
 }
 
 // Merge adds the counts of o.
@@ -14,6 +14,7 @@ func (t *Times) Merge(o *Times) {
 	t.Latency.Merge(&o.Latency)
 	t.TTFB.Merge(&o.TTFB)
 	t.Response.Merge(&o.Response)
+	t.Wire.Merge(&o.Wire)
 }
 
 // NewSlices returns an empty series whose segments also have Times. Growing segments begin at 100
