@@ -26,6 +26,14 @@ func Choose[N int | int64 | uint64](n N, one, many string) string {
 	return many
 }
 
+// And joins words to "a", "a and b", or "a, b and c".
+func And(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
 // Steers reports whether a character acts on a terminal instead of being shown
 // by it: control characters, and those that change the direction of what
 // follows.

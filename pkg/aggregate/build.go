@@ -251,6 +251,9 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 		gr.Duration, gr.Wire = results.StatsOf(&latency), wireStats(&wire, &latency)
 	}
 	gr.ClientShare = g.clientShare(views)
+	for k := range ops {
+		ops[k].ClientShare = gr.ClientShare
+	}
 	var err error
 	if gr.Course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
 		return err

@@ -6,10 +6,9 @@ import (
 	"warp/pkg/stats"
 )
 
-// minStamped is the min share of requests with a known time on the wire for a figure of it.
-const minStamped = .99
-
-func enough(known, all uint64) bool { return known > 0 && float64(known) >= minStamped*float64(all) }
+func enough(known, all uint64) bool {
+	return known > 0 && float64(known) >= results.MinStamped*float64(all)
+}
 
 // wireStats returns the statistics of times that are known for some of the requests in latency, or nil if they are known
 // for too few.

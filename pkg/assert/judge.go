@@ -120,6 +120,7 @@ type verdict struct {
 	low, high     float64
 	interval      bool
 	passed, total int
+	machines      int // pieces whose figure is this machine's
 }
 
 func (v *verdict) judge() results.Assertion {
@@ -152,10 +153,8 @@ func (v *verdict) judge() results.Assertion {
 
 // undecided says why the measured value is inconclusive, or "".
 func (v *verdict) undecided() string {
-	if v.Metric.Family != Errors {
-		if len(v.report.ClientLimits()) > 0 {
-			return "the client was the limit, see the warnings"
-		}
+	if why := v.clients(&v.course.Whole); why != "" {
+		return why
 	}
 	n, needs := v.Metric.requests(&v.course.Whole), v.Metric.needs()
 	switch {
@@ -218,12 +217,14 @@ func (v *verdict) judgeSegments() results.Assertion {
 		v.low, v.high, v.interval = ratioInterval(passed, one)
 	}
 	need := int(math.Ceil(v.Share*float64(v.total) - 1e-9))
-	if v.Metric.Family != Errors && len(v.report.ClientLimits()) > 0 {
-		return v.result(results.Inconclusive, v.undecided())
+	if why := v.suspected(); why != "" {
+		return v.result(results.Inconclusive, why)
 	}
 	switch {
 	case v.passed >= need:
 		return v.strictly()
+	case v.passed+unknown >= need && v.machines > 0:
+		return v.result(results.Inconclusive, fmt.Sprintf("in %d of the %d pieces the figure is this machine's, not the store's", v.machines, v.total))
 	case v.passed+unknown >= need:
 		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.total, v.Metric, v.Metric.needs()))
 	}
@@ -264,6 +265,9 @@ func (v *verdict) judgeSegment(s *results.Slice) string {
 		return results.Inconclusive
 	case v.Cmp.holds(value, v.Limit):
 		return results.Passed
+	case v.clients(s) != "":
+		v.machines++
+		return results.Inconclusive
 	}
 	return results.Failed
 }

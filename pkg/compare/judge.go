@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -80,6 +81,7 @@ func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figu
 	once := func(k key, total bool, f results.Figures) {
 		if !seen[k] {
 			seen[k] = true
+			f.SentLate = r.SentLate()
 			add(k, total, f)
 		}
 	}
@@ -161,6 +163,9 @@ func (c *comparison) rows(s *subject) []Row {
 		}
 		r := Row{Metric: m.Name, Unit: m.Unit, Higher: m.Higher, Before: sample(before), After: sample(after), Judged: judged}
 		c.compare(&r)
+		if why := clientCause(&m, s); why != "" {
+			r.Withheld = why
+		}
 		rows = append(rows, r)
 	}
 	return rows
@@ -176,6 +181,21 @@ func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) 
 		list = append(list, x)
 	}
 	return list, true
+}
+
+// clientCause says why the metric of some runs describes their machine rather than the store, or "".
+func clientCause(m *results.Metric, s *subject) string {
+	n, example := 0, ""
+	for _, f := range slices.Concat(s.before, s.after) {
+		if why := m.ClientCause(&f); why != "" {
+			n++
+			example = cmp.Or(example, why)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("in %d of the %d runs it describes warp's machine and not the store: %s", n, len(s.before)+len(s.after), example)
 }
 
 // usuallyJudged are the metrics of the total that get a verdict if none are chosen.

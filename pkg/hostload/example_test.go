@@ -13,5 +13,5 @@ func ExampleLimits() {
 		fmt.Println(hostload.IsLimit(note), note)
 	}
 	// Output:
-	// true these numbers are the client's, not the store's: recording fell 4.5 s behind; write the op log to a faster disk, or use --stress
+	// true this machine may have been the limit: recording fell 4.5 s behind; write the op log to a faster disk, or use --stress
 }

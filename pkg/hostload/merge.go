@@ -47,7 +47,7 @@ func mergeMachine(loads []*Load) (sum *Load, notes []string) {
 		n, wall := overlapping(loads)
 		l := mergeOverlapping(loads[:n], wall)
 		if text := cpuVerdict(l); n > 1 && text != "" {
-			notes = append(notes, fmt.Sprintf("%s%d clients on one machine together %s", clientsNumbers, n, text))
+			notes = append(notes, fmt.Sprintf("%s%d clients on one machine together %s", suspicion, n, text))
 		}
 		loads = loads[n:]
 		if sum == nil {

@@ -56,7 +56,7 @@ func TestMerge(t *testing.T) {
 				if !near(l.CPUSeconds, test.cpu) || !near(l.WallSeconds, test.wall) || l.Cores != test.cores {
 					t.Errorf("%g s in %g s of %g cores, want %g s in %g s of %g", l.CPUSeconds, l.WallSeconds, l.Cores, test.cpu, test.wall, test.cores)
 				}
-				if test.note == "" && len(notes) > 0 || test.note != "" && (len(notes) != 1 || !strings.HasPrefix(notes[0], clientsNumbers+test.note)) {
+				if test.note == "" && len(notes) > 0 || test.note != "" && (len(notes) != 1 || !strings.HasPrefix(notes[0], suspicion+test.note)) {
 					t.Errorf("notes %q, want one with %q", notes, test.note)
 				}
 				test.loads = slices.Clone(test.loads)

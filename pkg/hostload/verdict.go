@@ -25,11 +25,29 @@ const (
 	fewConnections = 200 // never too many
 )
 
-// clientsNumbers begins a note that the client was the limit.
-const clientsNumbers = "these numbers are the client's, not the store's: "
+// The beginnings of a note that the client may have been the limit, now and in earlier logs.
+const (
+	suspicion        = "this machine may have been the limit: "
+	earlierSuspicion = "these numbers are the client's, not the store's: "
+)
 
-// IsLimit reports whether a note says that the client was the limit.
-func IsLimit(note string) bool { return strings.Contains(note, clientsNumbers) }
+// IsLimit reports whether a note says that the client may have been the limit.
+func IsLimit(note string) bool {
+	return strings.Contains(note, suspicion) || strings.Contains(note, earlierSuspicion)
+}
+
+// Reason returns the part of such a note that gives the reason.
+func Reason(note string) string {
+	for _, begin := range []string{suspicion, earlierSuspicion} {
+		if _, reason, ok := strings.Cut(note, begin); ok {
+			return reason
+		}
+	}
+	return note
+}
+
+// SentLate reports whether requests of an open loop were sent late although workers waited for them.
+func SentLate(l *Load) bool { return l != nil && l.PacingLagS >= pacingLimit }
 
 // Limits returns one line for each way in which the client was the limit of the run. If the number
 // of concurrent requests is unlimited, warp opens a connection for each, which is not the store's
@@ -39,7 +57,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		return nil
 	}
 	note := func(format string, args ...any) {
-		notes = append(notes, clientsNumbers+fmt.Sprintf(format, args...))
+		notes = append(notes, suspicion+fmt.Sprintf(format, args...))
 	}
 	if text := cpuVerdict(l); text != "" {
 		note("warp %s", text)
@@ -95,7 +113,7 @@ func JoinNotes(notes []string) (joined []string) {
 	}
 	groups := map[string]*group{}
 	for _, note := range notes {
-		if !strings.HasPrefix(note, clientsNumbers) {
+		if !strings.HasPrefix(note, suspicion) && !strings.HasPrefix(note, earlierSuspicion) {
 			joined = append(joined, note)
 			continue
 		}

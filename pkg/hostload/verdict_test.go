@@ -49,7 +49,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 				}
 				return
 			}
-			if len(got) != 1 || !strings.Contains(got[0], test.want) || strings.Contains(got[0], "not the store's") == (name == "connections") {
+			if len(got) != 1 || !strings.Contains(got[0], test.want) || IsLimit(got[0]) == (name == "connections") {
 				t.Errorf("notes %q, want one with %q", got, test.want)
 			}
 		})
@@ -79,8 +79,8 @@ func TestJoinNotes(t *testing.T) {
 	link := func(name string, share float64) []string {
 		return limits(func(l *Load) { l.Link, l.LinkShare = name, share })
 	}
-	got := JoinNotes(slices.Concat(of(9), link("eth7", 0.91), []string{"slow", "slower"}, of(10), link("eth1", 0.95), of(8.5), []string{clientsNumbers + "alas"}))
-	want := []string{of(10)[0] + " (the worst of 3 clients that say so)", link("eth1", 0.95)[0] + " (the worst of 2 clients that say so)", "slow", "slower", clientsNumbers + "alas"}
+	got := JoinNotes(slices.Concat(of(9), link("eth7", 0.91), []string{"slow", "slower"}, of(10), link("eth1", 0.95), of(8.5), []string{suspicion + "alas"}))
+	want := []string{of(10)[0] + " (the worst of 3 clients that say so)", link("eth1", 0.95)[0] + " (the worst of 2 clients that say so)", "slow", "slower", suspicion + "alas"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

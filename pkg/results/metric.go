@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +29,8 @@ type Metric struct {
 	Listed   bool // comparisons show it by default
 	Quantile float64
 
-	of func(*Figures) (float64, bool)
+	of   func(*Figures) (float64, bool)
+	stat func(*Stats) float64 // of times, except on the wire; else nil
 }
 
 // Of returns the value of the metric, or false if the figures do not contain it.
@@ -46,7 +48,9 @@ type Figures struct {
 	BytesPerS, ObjectsPerS float64
 	Inside, Errors         uint64 // successful and failed requests that started in the window
 
-	Duration, TTFB, Response, Wire *Stats // nil if unknown
+	Duration, TTFB, Response, Wire *Stats   // nil if unknown
+	ClientShare                    *float64 // of the workers' time; nil if unknown, and in an open loop
+	SentLate                       bool     // see [Report.SentLate]
 }
 
 // Figures returns the figures of the operation.
@@ -54,7 +58,7 @@ func (o *Operation) Figures() Figures {
 	return Figures{
 		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, HasBytes: o.HasBytes(),
 		BytesPerS: o.BytesPerS, ObjectsPerS: o.ObjectsPerS, Inside: o.Inside, Errors: o.Errors,
-		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response, Wire: o.Wire,
+		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response, Wire: o.Wire, ClientShare: o.ClientShare,
 	}
 }
 
@@ -85,7 +89,7 @@ func (r *Report) Total() (Figures, bool) {
 		return ops[0].Figures(), true
 	}
 	g := &r.Groups[group]
-	f := Figures{BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, Errors: g.Errors, Duration: g.Duration, Response: g.Response, Wire: g.Wire}
+	f := Figures{BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, Errors: g.Errors, Duration: g.Duration, Response: g.Response, Wire: g.Wire, ClientShare: g.ClientShare}
 	for _, o := range ops {
 		f.HasBytes = f.HasBytes || o.HasBytes()
 		f.Inside += o.Inside
@@ -109,6 +113,24 @@ func (r *Report) MainGroup() int {
 		main = i
 	}
 	return main
+}
+
+// ClientCause says why the metric describes this machine rather than the store, by the kernel's time stamps; "" if it
+// describes the store, or if there are no stamps.
+func (m *Metric) ClientCause(f *Figures) string {
+	late := f.Response != nil && f.SentLate
+	switch {
+	case f.Wire == nil || m.Unit == Share:
+	case m.Unit != Milliseconds && late, strings.HasPrefix(m.Name, "response") && late:
+		return "requests were sent late although workers waited for them"
+	case m.Unit != Milliseconds && f.ClientShare != nil && ClientsThroughput(*f.ClientShare):
+		return fmt.Sprintf("this machine limited it: the workers spent %.0f %% of the time between requests", 100**f.ClientShare)
+	case m.stat != nil && f.Duration != nil:
+		if time, wire := m.stat(f.Duration), m.stat(f.Wire); ClientsTime(time, wire) {
+			return fmt.Sprintf("%.0f %% of the service time of that figure is this machine's", 100*(time-wire)/time)
+		}
+	}
+	return ""
 }
 
 // ClientLimits returns the warnings that the client was the limit.
@@ -150,9 +172,12 @@ func distribution(name string, listed bool, of func(*Figures) *Stats) (all []Met
 		{"max", 0, func(s *Stats) float64 { return s.Max }},
 	} {
 		metric := Metric{Name: strings.TrimPrefix(name+"."+m.name, "."), Unit: Milliseconds, Quantile: m.quantile,
-			Listed: listed || m.name == "mean" || name == "response" && m.name == "p99"}
+			Listed: listed || m.name == "mean" && name != "wire" || name == "response" && m.name == "p99"}
 		if name != "" && m.name == "mean" {
 			metric.Name = name
+		}
+		if name != "wire" {
+			metric.stat = m.of
 		}
 		metric.MayBe0 = name == "ttfb" || name == "wire"
 		metric.of = func(f *Figures) (float64, bool) {

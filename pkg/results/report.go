@@ -31,6 +31,7 @@ type Report struct {
 	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
+	Client     *ClientVerdict `json:"client,omitempty"`      // which figures describe the store; missing if nothing was measured, and in aggregated results
 
 	Warnings   []string      `json:"warnings"`             // notes about the figures; may be empty
 	Groups     []GroupReport `json:"groups"`               // operations that ran at the same time, in order of time
@@ -134,8 +135,11 @@ type Operation struct {
 	TTFB     *Stats `json:"ttfb_ms"`               // time to first byte: upload from last byte sent to end; null if not observed
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
-	Wire     *Stats `json:"wire_ms,omitempty"`     // service time without the client's part; missing if that is unknown for more than 1 % of the requests
-	Client   *Stats `json:"client_ms,omitempty"`   // the client's part; missing as wire_ms
+	// The share of the workers' time that was the client's, of all operations of the group; see there.
+	ClientShare *float64 `json:"client_share,omitempty"`
+
+	Wire   *Stats `json:"wire_ms,omitempty"`   // service time without the client's part; missing if that is unknown for more than 1 % of the requests
+	Client *Stats `json:"client_ms,omitempty"` // the client's part; missing as wire_ms
 
 	// The histograms in ns, in HdrHistogram's V2 compressed encoding in base64.
 	DurationHDR string `json:"duration_histogram,omitempty"`
@@ -399,4 +403,5 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 			human.Millis(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
 	}
 	r.Warnings = append(r.Warnings, t.Notes...)
+	r.judgeClient()
 }

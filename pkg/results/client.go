@@ -1,0 +1,233 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"warp/internal/human"
+	"warp/pkg/hostload"
+)
+
+// MinStamped is the min share of requests with a known time on the wire for a figure of it.
+const MinStamped = .99
+
+// A figure is the store's if the client's part of it is at most a tenth, or 50 µs.
+const (
+	clientPart = .10
+	clientMS   = .05
+)
+
+// ClientsTime reports whether the client's part of a time is too large for it to describe the store. Both are in ms.
+func ClientsTime(time, wire float64) bool { return time-wire > max(clientPart*time, clientMS) }
+
+// Gain returns by how much more throughput an infinitely fast client could have got, as a share, if its share of the
+// workers' time was as given; at most.
+func Gain(clientShare float64) float64 {
+	if clientShare >= 1 {
+		return math.Inf(1)
+	}
+	return clientShare / (1 - clientShare)
+}
+
+// ClientsThroughput reports whether the client's share of the workers' time is too large for the throughput to describe the
+// store.
+func ClientsThroughput(clientShare float64) bool { return Gain(clientShare) > clientPart }
+
+// The verdicts on whose the figures are.
+const (
+	StoresFigures = "store"   // all figures are the store's
+	SomeFigures   = "partly"  // some are, others are this machine's
+	ClientLimited = "client"  // this machine limited the throughput
+	UnknownOwner  = "unknown" // the kernel's time stamps are missing
+)
+
+// A ClientVerdict says which figures describe the store, and which ones this machine.
+type ClientVerdict struct {
+	Verdict  string         `json:"verdict"`           // "store", "partly", "client" or "unknown"
+	Sentence string         `json:"sentence"`          // the same for people
+	Figures  []ClientFigure `json:"figures,omitempty"` // times that are this machine's
+	// GainPercent is by how much more throughput an infinitely fast client could have got, at most. Missing if unknown, and in
+	// an open loop.
+	GainPercent *float64 `json:"gain_percent,omitempty"`
+	Clients     []string `json:"clients,omitempty"` // of a fleet: the clients whose own p99 is not the store's
+	Reasons     []string `json:"reasons,omitempty"` // what kept this machine busy
+}
+
+// A ClientFigure is a time that is this machine's.
+type ClientFigure struct {
+	Op          string  `json:"op"`
+	Figure      string  `json:"figure"` // p50, p90, p99 or p99.9
+	MS          float64 `json:"ms"`
+	WireMS      float64 `json:"wire_ms"`
+	ClientShare float64 `json:"client_share"` // of the figure, 0 to 1
+}
+
+// A judgedFigure is a time that the verdict names.
+type judgedFigure struct {
+	name string
+	min  uint64 // requests that the figure needs to mean anything
+	of   func(*Stats) float64
+}
+
+func judgedFigures() []judgedFigure {
+	return []judgedFigure{
+		{"p50", 1, func(s *Stats) float64 { return s.P50 }},
+		{"p90", 10, func(s *Stats) float64 { return s.P90 }},
+		{"p99", 100, func(s *Stats) float64 { return s.P99 }},
+		{"p99.9", 1000, func(s *Stats) float64 { return s.P999 }},
+	}
+}
+
+// judgeClient sets the verdict on whose the figures are, and moves the notes about this machine from the warnings to it.
+func (r *Report) judgeClient() {
+	limits := r.ClientLimits()
+	reasons := make([]string, len(limits))
+	for i, w := range limits {
+		reasons[i] = hostload.Reason(w)
+	}
+	v := &ClientVerdict{Reasons: reasons}
+	ops := r.judgedOperations()
+	if len(ops) == 0 {
+		return
+	}
+	r.Client = v
+	if slices.ContainsFunc(ops, func(o *Operation) bool { return o.Wire == nil }) {
+		v.Verdict = UnknownOwner
+		v.Sentence = "Whether these figures are the store's or this machine's is not known: the kernel's time stamps are missing."
+		if len(limits) > 0 {
+			v.Sentence += " This machine may have been the limit."
+		}
+		return
+	}
+	r.Warnings = slices.DeleteFunc(r.Warnings, hostload.IsLimit)
+	for _, o := range ops {
+		v.addFigures(o)
+		if s := o.ClientShare; s != nil {
+			gain := 100 * Gain(*s)
+			if v.GainPercent == nil || gain > *v.GainPercent {
+				v.GainPercent = &gain
+			}
+		}
+	}
+	v.conclude(ops, r.SentLate())
+}
+
+// SentLate reports whether requests of an open loop were sent late although workers waited for them.
+func (r *Report) SentLate() bool { return hostload.SentLate(r.ClientLoad) }
+
+// judgedOperations returns the measured operations that have service times.
+func (r *Report) judgedOperations() (ops []*Operation) {
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if kind := r.Groups[o.Group].Kind; kind != KindPreparation && !o.Warmup && o.Duration != nil {
+			ops = append(ops, o)
+		}
+	}
+	return ops
+}
+
+// addFigures adds the times of an operation, and the names of clients, that are this machine's.
+func (v *ClientVerdict) addFigures(o *Operation) {
+	for _, f := range judgedFigures() {
+		time, wire := f.of(o.Duration), f.of(o.Wire)
+		if o.Duration.Count >= f.min && ClientsTime(time, wire) {
+			v.Figures = append(v.Figures, ClientFigure{Op: o.Op, Figure: f.name, MS: time, WireMS: wire, ClientShare: (time - wire) / time})
+		}
+	}
+	if len(o.ByClient) < 2 {
+		return
+	}
+	for i := range o.ByClient {
+		p := &o.ByClient[i]
+		if p.Duration != nil && p.Wire != nil && ClientsTime(p.Duration.P99, p.Wire.P99) && !slices.Contains(v.Clients, p.Name) {
+			v.Clients = append(v.Clients, p.Name)
+		}
+	}
+}
+
+// conclude sets the verdict and its sentence. late says that the requests of an open loop were sent late.
+func (v *ClientVerdict) conclude(ops []*Operation, late bool) {
+	limited := v.GainPercent != nil && *v.GainPercent > 100*clientPart
+	of := v.limits(ops)
+	switch {
+	case limited && len(v.Figures) > 0 && v.Figures[0].Figure == "p50":
+		v.Verdict = ClientLimited
+		v.Sentence = fmt.Sprintf("This machine was the limit, %s.", v.gain())
+	case len(of) == 0 && !limited && !late:
+		v.Verdict, v.Sentence = StoresFigures, "The figures are the store's."
+	default:
+		v.Verdict, v.Sentence = SomeFigures, v.split(of, limited, late)
+	}
+	if len(v.Clients) > 0 {
+		v.Sentence += fmt.Sprintf(" Busy: %s.", human.And(v.Clients))
+	}
+}
+
+func (v *ClientVerdict) gain() string {
+	if math.IsInf(*v.GainPercent, 1) || *v.GainPercent > 1000 {
+		return "by far"
+	}
+	return fmt.Sprintf("by at most %.0f %%", *v.GainPercent)
+}
+
+// limits returns, for each operation with times of this machine's, "GET p99 and above" for the lowest of them.
+func (v *ClientVerdict) limits(ops []*Operation) (of []string) {
+	for _, o := range ops {
+		for _, f := range v.Figures {
+			if f.Op == o.Op {
+				name := f.Figure
+				if name != "p99.9" {
+					name += " and above"
+				}
+				if len(ops) > 1 {
+					name = o.Op + " " + name
+				}
+				if !slices.Contains(of, name) {
+					of = append(of, name)
+				}
+				break
+			}
+		}
+	}
+	return of
+}
+
+// split says which figures are whose.
+func (v *ClientVerdict) split(machine []string, limited, late bool) string {
+	store := v.storesTimes()
+	switch {
+	case limited:
+		machine = append(machine, "throughput")
+	case late:
+		machine = append(machine, "the delay behind the schedule")
+	default:
+		store = append(store, "throughput")
+	}
+	text := "the figures are this machine's"
+	if len(store) > 0 {
+		verb := " are"
+		if len(store) == 1 && len(v.Figures) > 0 {
+			verb = " is"
+		}
+		text = human.And(store) + verb + " the store's, " + human.And(machine) + " this machine's"
+	}
+	if limited {
+		text += ", which limited it " + v.gain()
+	}
+	return human.UpperFirst(text) + "."
+}
+
+// storesTimes returns the percentiles that are the store's in all operations.
+func (v *ClientVerdict) storesTimes() (names []string) {
+	if len(v.Figures) == 0 {
+		return []string{"the service times"}
+	}
+	for _, f := range judgedFigures() {
+		if slices.ContainsFunc(v.Figures, func(c ClientFigure) bool { return c.Figure == f.name }) {
+			break
+		}
+		names = append(names, f.name)
+	}
+	return names
+}
