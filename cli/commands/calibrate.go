@@ -86,10 +86,10 @@ func runCalibration(ctx context.Context, inv *command.Invocation, each time.Dura
 // writeCalibration prints the table.
 func writeCalibration(w io.Writer, c *calibrate.Report) error {
 	fmt.Fprintf(w, "At most, with %d cores and a store that does nothing on the same machine:\n\n", c.Cores)
-	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]")
+	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s %10s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]", "client")
 	for _, p := range c.Points {
-		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f\n",
-			p.Op, flagtype.FormatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS)
+		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f %10s\n",
+			p.Op, flagtype.FormatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS, percentOrNone(p.ClientShare))
 	}
 	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
 	if c.Saved != "" {
@@ -106,6 +106,13 @@ func msOrNone(ms *float64) string {
 		return "-"
 	}
 	return strconv.FormatFloat(*ms, 'f', 3, 64)
+}
+
+func percentOrNone(share *float64) string {
+	if share == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(100**share, 'f', 0, 64) + " %"
 }
 
 // nullStore is the second process.

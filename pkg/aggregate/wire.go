@@ -29,7 +29,8 @@ func (g *groupView) clientShare(views []*view) *float64 {
 			due += h.Due
 		}
 	}
-	whole := float64(g.threads()) * float64(exact.Distance(g.start, g.end))
+	_, threads := g.threads()
+	whole := float64(threads) * float64(exact.Distance(g.start, g.end))
 	if !enough(wired, wired+unwired) || due > 0 || whole == 0 {
 		return nil
 	}

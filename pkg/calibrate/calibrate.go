@@ -49,6 +49,7 @@ type Point struct {
 	P50MS        *float64 `json:"p50_ms"` // null where no request was long enough inside the run
 	P99MS        *float64 `json:"p99_ms"`
 	CPUPerReqUS  float64  `json:"cpu_us_per_request"`
+	ClientShare  *float64 `json:"client_share"` // of the time of the requests, 0 to 1; null where the kernel does not stamp
 }
 
 // Options say what to measure with.
@@ -198,6 +199,7 @@ func (c *Report) add(op results.Operation, size int64, load *hostload.Load) {
 	if op.Duration != nil {
 		p.P50MS, p.P99MS = &op.Duration.P50, &op.Duration.P99
 	}
+	p.ClientShare = op.ClientShare
 	if op.Requests > 0 {
 		p.CPUPerReqUS = 1e6 * load.CPUSeconds / float64(op.Requests)
 	}

@@ -47,6 +47,7 @@ func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 		p.paragraph("", "The run ended because "+r.EndReason+".")
 	}
 	p.results()
+	p.whose()
 	p.client(o.Log)
 	seen := map[string]bool{}
 	for _, s := range r.Warnings {
@@ -136,6 +137,9 @@ func (p *compactPrinter) group(group int) {
 	p.table(ops)
 	for _, op := range ops {
 		p.errors(op)
+	}
+	for _, op := range ops {
+		p.onTheWire(op)
 	}
 	p.openLoop(g)
 	p.worst(ops)
@@ -302,6 +306,29 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 	p.line("  %s", human.Sparkline(values, min(p.width-2, 60)))
 }
 
+// onTheWire prints the times that are partly the client's. The latest ones tell most.
+func (p *compactPrinter) onTheWire(op *results.Operation) {
+	parts := []string{op.Op + ":"}
+	for _, f := range slices.Backward(op.WireFigures()) {
+		parts = append(parts, fmt.Sprintf("%s %s (%s on the wire)", f.Name, human.Millis(f.MS), human.Millis(f.Wire)))
+	}
+	if len(parts) > 1 {
+		p.fitted(parts...)
+	}
+}
+
+// whose prints which figures are the store's.
+func (p *compactPrinter) whose() {
+	c := p.report.Client
+	switch {
+	case c == nil:
+	case c.Verdict == results.StoresFigures || c.Verdict == results.UnknownOwner:
+		p.paragraph("", c.Sentence)
+	default:
+		p.paragraph("Client:", c.Text())
+	}
+}
+
 // client prints how busy the clients' machines were, and where the log is.
 func (p *compactPrinter) client(log string) {
 	parts := p.clientParts()
@@ -341,9 +368,9 @@ func (p *compactPrinter) clientParts() []part {
 	if l == nil {
 		return nil
 	}
-	state := "client ok:"
-	if len(p.report.ClientLimits()) > 0 {
-		state = "client was the limit:"
+	state := "client:"
+	if c := p.report.Client; c != nil && c.Verdict == results.StoresFigures {
+		state = "client ok:"
 	}
 	parts := []part{{fmt.Sprintf("%s %.0f%% of %s", state, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+0.5), "core")), 0}}
 	if l.LinkShare > 0 {

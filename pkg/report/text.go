@@ -237,8 +237,10 @@ func (p *printer) requests(op *results.Operation) {
 	}
 	if op.Response == nil {
 		p.line(" * %s", latencies(op.Duration))
+		p.onTheWire(op)
 	} else {
 		p.line(" * Service time (from sent): %s", latencies(op.Duration))
+		p.onTheWire(op)
 		p.line(" * Response time (from due): %s", latencies(op.Response))
 		p.line(" * Lag (sent after due): %s", latencies(op.Lag))
 	}
@@ -293,6 +295,13 @@ func latencies(s *results.Stats) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
 		mean, figures.Millis(s, s.P50), figures.Millis(s, s.P90), figures.Millis(s, s.P99), figures.Millis(s, s.P999),
 		human.Millis(s.Min), figures.Millis(s, s.Max), human.Millis(s.StdDev))
+}
+
+// onTheWire prints the times without the client's part, if that makes a difference.
+func (p *printer) onTheWire(op *results.Operation) {
+	if len(op.WireFigures()) > 0 {
+		p.line(" * On the wire: %s", latencies(op.Wire))
+	}
 }
 
 func (p *printer) firstByte(label string, s *results.Stats) {
@@ -461,4 +470,7 @@ func (p *printer) load(r *results.Report) {
 	}
 	p.line("\nClient: %.1f s of CPU in %.1f s (%.0f%% of %g cores), %s of memory at most.",
 		l.CPUSeconds, l.WallSeconds, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), l.Cores, human.Bytes(float64(l.MaxRSSBytes)))
+	if c := r.Client; c != nil {
+		p.line("%s", human.OneLine(c.Text()))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"warp/internal/human"
 	"warp/pkg/hostload"
@@ -17,6 +18,28 @@ const (
 	clientPart = .10
 	clientMS   = .05
 )
+
+// A WireFigure is a time with the same figure on the wire. Both are in ms.
+type WireFigure struct {
+	Name     string
+	MS, Wire float64
+}
+
+// shownPart is the client's part of a time that is worth showing.
+const shownPart = .05
+
+// WireFigures returns the times of an operation that differ from those on the wire by more than 5 %.
+func (o *Operation) WireFigures() (all []WireFigure) {
+	if o.Wire == nil || o.Duration == nil {
+		return nil
+	}
+	for _, f := range judgedFigures() {
+		if time, wire := f.of(o.Duration), f.of(o.Wire); o.Duration.Count >= f.min && time-wire > shownPart*time {
+			all = append(all, WireFigure{f.name, time, wire})
+		}
+	}
+	return all
+}
 
 // ClientsTime reports whether the client's part of a time is too large for it to describe the store. Both are in ms.
 func ClientsTime(time, wire float64) bool { return time-wire > max(clientPart*time, clientMS) }
@@ -52,6 +75,14 @@ type ClientVerdict struct {
 	GainPercent *float64 `json:"gain_percent,omitempty"`
 	Clients     []string `json:"clients,omitempty"` // of a fleet: the clients whose own p99 is not the store's
 	Reasons     []string `json:"reasons,omitempty"` // what kept this machine busy
+}
+
+// Text returns the sentence with the reasons.
+func (v *ClientVerdict) Text() string {
+	if len(v.Reasons) == 0 {
+		return v.Sentence
+	}
+	return v.Sentence + " " + human.UpperFirst(strings.Join(v.Reasons, "; ")) + "."
 }
 
 // A ClientFigure is a time that is this machine's.
@@ -194,34 +225,27 @@ func (v *ClientVerdict) limits(ops []*Operation) (of []string) {
 }
 
 // split says which figures are whose.
-func (v *ClientVerdict) split(machine []string, limited, late bool) string {
-	store := v.storesTimes()
+func (v *ClientVerdict) split(times []string, limited, late bool) string {
+	store, machine := v.storesTimes(), times
 	switch {
 	case limited:
-		machine = append(machine, "throughput")
+		machine = append([]string{"throughput (" + v.gain() + ")"}, times...)
 	case late:
-		machine = append(machine, "the delay behind the schedule")
+		machine = append([]string{"the delay behind the schedule"}, times...)
 	default:
 		store = append(store, "throughput")
 	}
-	text := "the figures are this machine's"
-	if len(store) > 0 {
-		verb := " are"
-		if len(store) == 1 && len(v.Figures) > 0 {
-			verb = " is"
-		}
-		text = human.And(store) + verb + " the store's, " + human.And(machine) + " this machine's"
+	whose := strings.Join(machine, ", ") + human.Choose(len(machine), " is", " are") + " this machine's."
+	if len(store) == 0 {
+		return human.UpperFirst(whose)
 	}
-	if limited {
-		text += ", which limited it " + v.gain()
-	}
-	return human.UpperFirst(text) + "."
+	return human.And(store) + human.Choose(len(store), " is", " are") + " the store's; " + whose
 }
 
 // storesTimes returns the percentiles that are the store's in all operations.
 func (v *ClientVerdict) storesTimes() (names []string) {
 	if len(v.Figures) == 0 {
-		return []string{"the service times"}
+		return []string{"p50", "p90", "p99"}
 	}
 	for _, f := range judgedFigures() {
 		if slices.ContainsFunc(v.Figures, func(c ClientFigure) bool { return c.Figure == f.name }) {

@@ -216,10 +216,14 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 		}
 	}
 	g := &groups[0]
-	switch limits := r.ClientLimits(); {
-	case len(limits) > 0:
-		c.Figure, c.State, c.Note = "the client", "bad", busy
-		c.sentence = "The client was the limit, so the figures are not the store's."
+	switch v := r.Client; {
+	case v != nil && v.Verdict == results.ClientLimited:
+		c.Figure, c.State, c.Note, c.sentence = "this machine", "bad", busy, human.Visible(v.Text())
+	case v != nil && v.Verdict == results.SomeFigures:
+		c.Figure, c.State, c.Note, c.sentence = "partly this machine", "warn", busy, human.Visible(v.Text())
+	case len(r.ClientLimits()) > 0:
+		c.Figure, c.State, c.Note = "unknown", "warn", busy
+		c.sentence = "This machine may have been the limit."
 	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS+g.FailedPerS() >= .99*g.OfferedPerS:
 		c.Figure, c.State, c.Note = "the schedule", "good", scheduleNote(g.GroupReport)
 		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", human.PerSecond(g.OfferedPerS))
@@ -231,9 +235,12 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", human.PerSecond(g.AchievedPerS), human.PerSecond(g.OfferedPerS))
 	case r.ClientLoad == nil:
 		c.Figure, c.Note = "unknown", "the log does not say how busy the client was"
+	case r.Client == nil || r.Client.Verdict == results.UnknownOwner:
+		c.Figure, c.Note = "unknown", busy
+		c.sentence = "Whether this machine slowed the requests is not known."
 	default:
 		c.Figure, c.State, c.Note = "not the client", "good", busy
-		c.sentence = "The client was not the limit."
+		c.sentence = r.Client.Sentence
 	}
 	return c
 }
