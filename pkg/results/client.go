@@ -122,15 +122,14 @@ func (r *Report) judgeClient() {
 	if len(ops) == 0 {
 		return
 	}
-	r.Client = v
 	if slices.ContainsFunc(ops, func(o *Operation) bool { return o.Wire == nil }) {
-		v.Verdict = UnknownOwner
-		v.Sentence = "Whether these figures are the store's or this machine's is not known: the kernel's time stamps are missing."
-		if len(limits) > 0 {
-			v.Sentence += " This machine may have been the limit."
+		if r.ClientLoad != nil { // other tools' logs say nothing about their clients
+			v.Verdict, v.Sentence = UnknownOwner, "The client's share of the figures is unknown: the kernel's time stamps are missing."
+			r.Client = v
 		}
 		return
 	}
+	r.Client = v
 	r.Warnings = slices.DeleteFunc(r.Warnings, hostload.IsLimit)
 	for _, o := range ops {
 		v.addFigures(o)
@@ -202,8 +201,10 @@ func (v *ClientVerdict) gain() string {
 	return fmt.Sprintf("by at most %.0f %%", *v.GainPercent)
 }
 
-// limits returns, for each operation with times of this machine's, "GET p99 and above" for the lowest of them.
-func (v *ClientVerdict) limits(ops []*Operation) (of []string) {
+// limits returns, for each operation with times of this machine's, "GET p99 and above" for the lowest of them. If it is the
+// same for all operations, it returns it once without their names.
+func (v *ClientVerdict) limits(ops []*Operation) []string {
+	var of, named []string
 	for _, o := range ops {
 		for _, f := range v.Figures {
 			if f.Op == o.Op {
@@ -211,17 +212,16 @@ func (v *ClientVerdict) limits(ops []*Operation) (of []string) {
 				if name != "p99.9" {
 					name += " and above"
 				}
-				if len(ops) > 1 {
-					name = o.Op + " " + name
-				}
-				if !slices.Contains(of, name) {
-					of = append(of, name)
-				}
+				of = append(of, name)
+				named = append(named, o.Op+" "+name)
 				break
 			}
 		}
 	}
-	return of
+	if same := slices.Compact(slices.Clone(of)); len(of) == len(ops) && len(same) == 1 {
+		return same
+	}
+	return named
 }
 
 // split says which figures are whose.

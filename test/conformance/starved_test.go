@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,42 +12,51 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-const clientsNumbers = "these numbers are the client's, not the store's"
+	"warp/pkg/results"
+)
 
 // TestMeasuredVerdict runs warp with less CPU than it could use, limited in different ways, and
 // with enough.
 func TestMeasuredVerdict(t *testing.T) {
 	measuring(t)
 	bin, addr := build(t, "warp"), nullProcess(t, 1024)
-	run := func(t *testing.T, wrap []string, env string, flags ...string) (stderr string) {
-		args := append(wrap, bin, "stat", "--host="+addr, "--access-key=verdict", "--secret-key=secretsecret", "--objects=10", "--obj.size=1KiB",
+	run := func(t *testing.T, wrap []string, env string, flags ...string) *results.ClientVerdict {
+		args := append(wrap, bin, "stat", "--json", "--host="+addr, "--access-key=verdict", "--secret-key=secretsecret", "--objects=10", "--obj.size=1KiB",
 			"--duration=2s", "--concurrent=32", "--benchdata="+filepath.Join(t.TempDir(), "run"))
 		args = append(args, flags...)
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Env = append(os.Environ(), env)
 		var b strings.Builder
 		cmd.Stderr = &b
-		if _, err := cmd.Output(); err != nil {
+		out, err := cmd.Output()
+		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, &b)
 		}
-		return b.String()
+		var r results.Report
+		if err := json.Unmarshal(out, &r); err != nil || r.Client == nil {
+			t.Fatalf("%v: no verdict: %v\n%s", args, err, out)
+		}
+		return r.Client
 	}
 	// One good run of several is enough: a busy machine may also starve the store, or leave too
 	// little for anything.
-	verdict := func(t *testing.T, want bool, wrap []string, env string, flags ...string) {
+	verdict := func(t *testing.T, busy bool, wrap []string, env string, flags ...string) {
 		t.Helper()
-		var stderr string
+		var v *results.ClientVerdict
 		for range 5 {
-			if stderr = run(t, wrap, env, flags...); strings.Contains(stderr, clientsNumbers) == want {
+			v = run(t, wrap, env, flags...)
+			if v.Verdict == results.UnknownOwner {
+				t.Fatalf("no time stamps: %+v", v)
+			}
+			if busy == (v.Verdict != results.StoresFigures) {
 				return
 			}
 		}
-		if share := freeShare(); !want && share < 0.9 {
+		if share := freeShare(); !busy && share < 0.9 {
 			t.Skipf("the verdict is right: something else runs here, which leaves %.0f %% of the cores", share*100)
 		}
-		t.Errorf("verdict %v, want %v:\n%s", !want, want, stderr)
+		t.Errorf("%+v, although the machine was busy: %v", v, busy)
 	}
 	t.Run("one core of several", func(t *testing.T) {
 		if _, err := exec.LookPath("taskset"); err != nil {
