@@ -91,7 +91,6 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 
 func (p *windowStats) merge(o *windowStats) {
 	p.seen(o.First, o.Last)
-	p.Wired, p.WireTime, p.Unwired = p.Wired+o.Wired, exact.AddUint(p.WireTime, o.WireTime), p.Unwired+o.Unwired
 	for i := range p.Slices {
 		p.Slices[i].Merge(&o.Slices[i])
 	}

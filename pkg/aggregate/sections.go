@@ -11,11 +11,13 @@ import (
 type sections struct {
 	Slowest    slowest // requests on all hosts
 	Unanswered flight  // without a response at the end of the drain
+	OnWire     wireTotal
 }
 
 // add counts a request.
 func (s *sections) add(c clientID, r *oplog.Record, start, end int64) {
 	s.Slowest.add(c, r, start, end)
+	s.OnWire.add(r)
 	if r.Err != "" && r.Code() == codeDrainTimeout {
 		s.Unanswered.add(r.Duration)
 	}
@@ -25,6 +27,7 @@ func (s *sections) add(c clientID, r *oplog.Record, start, end int64) {
 func (s *sections) merge(o *sections) {
 	s.Slowest.merge(o.Slowest)
 	s.Unanswered.merge(&o.Unanswered)
+	s.OnWire.merge(&o.OnWire)
 }
 
 // valid reports whether figures from a client are safe to merge and report.

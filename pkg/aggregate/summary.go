@@ -135,10 +135,6 @@ type windowStats struct {
 
 	First, Last int64 // begin of the first request and end of the last one
 
-	// Of all requests that started in the window, also failed ones: how many have a known time on the wire, their
-	// sum of it in ns, and how many have none.
-	Wired, WireTime, Unwired uint64
-
 	sections
 }
 
@@ -486,7 +482,6 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 		if r.Due != 0 {
 			h.Due++
 		}
-		p.wire(r)
 	}
 	if r.Err != "" {
 		p.failSlices(r, start, end, started)
@@ -543,16 +538,6 @@ func (h *hostSummary) succeed(r *oplog.Record, end int64) {
 		h.Response.Add(response(r, end))
 		h.Lag.Add(r.Lag())
 	}
-}
-
-// wire counts the time of a request on the wire.
-func (p *windowStats) wire(r *oplog.Record) {
-	if r.ClientTime == 0 {
-		p.Unwired++
-		return
-	}
-	p.Wired++
-	p.WireTime = exact.AddUint(p.WireTime, uint64(r.Duration-r.ClientTime))
 }
 
 func (p *windowStats) host(endpoint string) *hostSummary {
