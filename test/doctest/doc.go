@@ -11,6 +11,6 @@
 //	<!-- no test: reason -->   leave it alone
 //
 // A fence of text after "<!-- output -->" is what the script before it writes. It is compared in shape: numbers,
-// times and units may differ, lines may not; a line "…" is any number of lines, and one that ends with it has any rest. Warnings that the machine was
-// too busy are left out of the comparison.
+// times and units may differ, lines may not; a line "…" is any number of lines, and one that ends with it has any rest. What a report says about
+// the machine is left out of the comparison.
 package doctest

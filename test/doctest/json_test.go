@@ -24,6 +24,8 @@ func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Report":                 reflect.TypeFor[results.Report](),
 		"Client load":            reflect.TypeFor[hostload.Load](),
+		"Client":                 reflect.TypeFor[results.ClientVerdict](),
+		"Client figure":          reflect.TypeFor[results.ClientFigure](),
 		"Cut off":                reflect.TypeFor[oplog.CutOff](),
 		"Pause":                  reflect.TypeFor[oplog.Pause](),
 		"Mark":                   reflect.TypeFor[results.MarkReport](),
@@ -74,9 +76,10 @@ func sections() map[string]reflect.Type {
 var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
 	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 
-// notHere lists fields that appear only with a real network, or with hundreds of thousands of
+// notHere lists fields that appear only with a real network, on a busy machine, or with hundreds of thousands of
 // objects.
-var notHere = []string{"Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
+var notHere = []string{"Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
+	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
 // A sighting collects the fields in real documents, by section.
