@@ -121,12 +121,12 @@ func over(table []Column, width int) int {
 	return sum - width
 }
 
-// leastName is what the cells of the first column keep.
-const leastName = 6
+// minName is what the cells of the first column keep.
+const minName = 6
 
 func shorten(table []Column, width int) {
 	first := &table[0]
-	n := max(leastName, first.width()-over(table, width))
+	n := max(minName, first.width()-over(table, width))
 	first.Title, first.Cells = Cut(first.Title, n), slices.Clone(first.Cells)
 	for i, s := range first.Cells {
 		first.Cells[i] = Cut(s, n)

@@ -144,11 +144,11 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 
 // few keeps the remarks of many runs from burying the table.
 func few(warnings []string) []string {
-	const most = 5
-	if len(warnings) <= most {
+	const shown = 5
+	if len(warnings) <= shown {
 		return warnings
 	}
-	return append(slices.Clone(warnings[:most]), fmt.Sprintf("and %d more, which --json has", len(warnings)-most))
+	return append(slices.Clone(warnings[:shown]), fmt.Sprintf("and %d more, which --json has", len(warnings)-shown))
 }
 
 func (p *printer) sides(v *compare.Verdicts) {

@@ -81,9 +81,9 @@ func (p *Page) Measuring() (stop func()) {
 		return func() {}
 	}
 	began := time.Now()
-	var course *web.Course
+	var timeline *web.Timeline
 	if p.feed == nil {
-		course = p.newCourse()
+		timeline = p.newTimeline()
 	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -93,8 +93,8 @@ func (p *Page) Measuring() (stop func()) {
 		for {
 			snapshot := p.run.Snapshot()
 			p.server.Say(stateOf(&snapshot, time.Since(began), p.run.Duration))
-			if course != nil {
-				p.showCourse(course, snapshot)
+			if timeline != nil {
+				p.showTimeline(timeline, snapshot)
 			}
 			select {
 			case <-tick.C:
@@ -111,27 +111,27 @@ func (p *Page) Measuring() (stop func()) {
 	}
 }
 
-// newCourse returns the course of a coordinator, which has live figures only.
-func (p *Page) newCourse() *web.Course {
+// newTimeline returns the timeline of a coordinator, which has live figures only.
+func (p *Page) newTimeline() *web.Timeline {
 	h := p.run.Header()
 	clients := max(1, len(p.run.Snapshot().Clients))
-	return &web.Course{Workers: clients * p.run.Concurrency, Clients: clients, Base: results.Report{
+	return &web.Timeline{Workers: clients * p.run.Concurrency, Clients: clients, Base: results.Report{
 		Command: h.Command, Benchmark: h.Benchmark, Warp: h.Warp, Seed: h.Seed, Parameters: h.Parameters, Warnings: []string{},
 	}}
 }
 
-func (p *Page) showCourse(course *web.Course, snapshot monitor.Snapshot) {
-	course.Clients = max(course.Clients, len(snapshot.Clients))
-	course.Workers = course.Clients * p.run.Concurrency
-	course.Add(snapshot)
-	if !p.server.Wanted() || course.Elapsed() <= 0 {
+func (p *Page) showTimeline(timeline *web.Timeline, snapshot monitor.Snapshot) {
+	timeline.Clients = max(timeline.Clients, len(snapshot.Clients))
+	timeline.Workers = timeline.Clients * p.run.Concurrency
+	timeline.Add(snapshot)
+	if !p.server.Wanted() || timeline.Elapsed() <= 0 {
 		return
 	}
-	r := course.Report()
+	r := timeline.Report()
 	for _, m := range p.run.Marker.All() {
 		r.Marks = append(r.Marks, results.MarkReport{At: m.Time(), Text: m.Text})
 	}
-	p.server.Show(page.Report(r, page.Options{Location: time.Local, Hosts: snapshot.Hosts, Clients: snapshot.Clients, Elapsed: course.Elapsed()}))
+	p.server.Show(page.Report(r, page.Options{Location: time.Local, Hosts: snapshot.Hosts, Clients: snapshot.Clients, Elapsed: timeline.Elapsed()}))
 }
 
 // Show shows the report of the run.

@@ -16,8 +16,8 @@ const (
 	maxCallOuts   = 5  // hosts named above the charts
 )
 
-// A hostCourse contains the figures of a host over time, for all operations together.
-type hostCourse struct {
+// A hostSeries has the figures of a host over time, for all operations together.
+type hostSeries struct {
 	name         string
 	rate         float64 // bytes/s, or objects/s if no bytes are moved
 	p99          float64 // of the operation with the most requests
@@ -33,9 +33,9 @@ func (p *Page) byHost(g *group) {
 	if len(hosts) < 2 {
 		return
 	}
-	all := make([]hostCourse, len(hosts))
+	all := make([]hostSeries, len(hosts))
 	for i, name := range hosts {
-		all[i] = g.hostCourse(name)
+		all[i] = g.hostSeries(name)
 	}
 	s := section{ID: "hosts", Title: "By host", Lead: callOut(all)}
 	s.Blocks = append(s.Blocks, p.hostCharts(g, all))
@@ -47,11 +47,11 @@ func (p *Page) byHost(g *group) {
 	p.section(s)
 }
 
-func (g *group) hostCourse(name string) hostCourse {
+func (g *group) hostSeries(name string) hostSeries {
 	begin, length := g.length()
-	c := hostCourse{name: human.Host(name)}
+	c := hostSeries{name: human.Host(name)}
 	sums := make([]float64, hostPoints)
-	seen, most := 0, uint64(0)
+	seen, largest := 0, uint64(0)
 	bytes := g.moves()
 	for _, op := range g.ops {
 		i := slices.IndexFunc(op.Hosts, func(h results.Part) bool { return h.Name == name })
@@ -65,8 +65,8 @@ func (g *group) hostCourse(name string) hostCourse {
 		} else {
 			c.rate += h.ObjectsPerS
 		}
-		if h.Duration != nil && h.Inside >= most {
-			most, c.p99 = h.Inside, h.Duration.P99
+		if h.Duration != nil && h.Inside >= largest {
+			largest, c.p99 = h.Inside, h.Duration.P99
 		}
 		seen = max(seen, len(h.Segments))
 		for k := range h.Segments {
@@ -111,7 +111,7 @@ func addSpread(sums []float64, length, start, duration, amount float64) {
 }
 
 // callOut marks hosts that differ much from the others, and names them.
-func callOut(all []hostCourse) []string {
+func callOut(all []hostSeries) []string {
 	rates, tails := make([]float64, 0, len(all)), make([]float64, 0, len(all))
 	for i := range all {
 		rates, tails = append(rates, all[i].rate), append(tails, all[i].p99)
@@ -173,7 +173,7 @@ func median(sorted []float64) float64 {
 }
 
 // hostCharts draws all hosts on the same scale.
-func (p *Page) hostCharts(g *group, all []hostCourse) block {
+func (p *Page) hostCharts(g *group, all []hostSeries) block {
 	_, length := g.length()
 	bytes := g.moves()
 	largest := 0.0
@@ -185,7 +185,7 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 	r := ratesOf(largest, bytes)
 	b := block{Title: "Throughput of each host, " + r.unit}
 	ordered := slices.Clone(all)
-	slices.SortStableFunc(ordered, func(x, y hostCourse) int { // those that differ first
+	slices.SortStableFunc(ordered, func(x, y hostSeries) int { // those that differ first
 		return btoi(y.slow != "") - btoi(x.slow != "")
 	})
 	for i := range ordered {

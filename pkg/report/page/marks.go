@@ -1,9 +1,7 @@
 package page
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,10 +10,6 @@ import (
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
-
-func sortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
-	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
-}
 
 // marks returns the marks of the run, for charts.
 func (g *group) marks(begin time.Time) (all []svg.Mark) {

@@ -81,12 +81,12 @@ func stateOf(v compare.Verdict) string {
 
 // judged has a card for each metric with a verdict, up to a limit.
 func (p *Page) judged(v *compare.Verdicts) {
-	const most = 8
+	const maxCards = 8
 	for i := range v.Subjects {
 		s := &v.Subjects[i]
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			if !r.Judged || len(p.Cards) == most {
+			if !r.Judged || len(p.Cards) == maxCards {
 				continue
 			}
 			largest := max(r.Before.Median, r.After.Median)

@@ -151,7 +151,7 @@ func percentOf(part, all uint64) string {
 	return fmt.Sprintf("%.0f %%", share)
 }
 
-// steadyCard is about the least steady operation.
+// steadyCard is about the operation whose throughput varied the most.
 func steadyCard(groups []group) card {
 	rank := map[string]int{"steady": 1, "drifting": 2, "unsteady": 3}
 	var worst *results.Operation

@@ -34,8 +34,8 @@ func TestHeatMap(t *testing.T) {
 	for i := range many.Counts {
 		many.Counts[i] = []uint64{1}
 	}
-	if columns, most := many.columns(); len(columns) != heatColumns || most != 3 {
-		t.Errorf("%d columns, up to %d", len(columns), most)
+	if columns, highest := many.columns(); len(columns) != heatColumns || highest != 3 {
+		t.Errorf("%d columns, up to %d", len(columns), highest)
 	}
 }
 

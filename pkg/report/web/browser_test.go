@@ -43,9 +43,9 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// at returns the page of a course after so many seconds.
+// at returns the page of a timeline after so many seconds.
 func at(seconds int) *page.Page {
-	c := &Course{Workers: 8, Clients: 1}
+	c := &Timeline{Workers: 8, Clients: 1}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
 	for i := range int64(seconds) {
 		n := uint64(i+1) * 100

@@ -296,9 +296,9 @@ func TestManyConnections(t *testing.T) {
 }
 
 // The figures of a coordinator make a page too, however long the run is.
-func TestCourse(t *testing.T) {
+func TestTimeline(t *testing.T) {
 	t.Parallel()
-	c := &Course{Workers: 8, Clients: 2, Base: results.Report{Benchmark: "get"}}
+	c := &Timeline{Workers: 8, Clients: 2, Base: results.Report{Benchmark: "get"}}
 	if r := c.Report(); len(r.Operations) != 0 {
 		t.Error("there is an operation before the begin")
 	}

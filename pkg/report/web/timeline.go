@@ -8,26 +8,26 @@ import (
 	"warp/pkg/results"
 )
 
-// maxSegments limits a course. If there are more, neighbours are merged.
+// maxSegments limits a timeline. If there are more, neighbours are merged.
 const maxSegments = 400
 
-// A Course makes a report from live figures if there is no other report before the end of the run,
+// A Timeline makes a report from live figures if there is no other report before the end of the run,
 // as at the coordinator of a fleet.
-type Course struct {
+type Timeline struct {
 	Base             results.Report // known before the run
 	Workers, Clients int
 
 	begin, last int64
-	ops         []*courseOp
+	ops         []*opTimeline
 }
 
-type courseOp struct {
+type opTimeline struct {
 	now      monitor.Op
 	segments []results.Segment
 }
 
 // Add adds the figures of another moment.
-func (c *Course) Add(s monitor.Snapshot) {
+func (c *Timeline) Add(s monitor.Snapshot) {
 	if c.begin == 0 && len(s.Ops) > 0 {
 		for _, op := range s.Ops {
 			c.begin = max(c.begin, s.At-int64(op.Elapsed)) // the latest one: the first segment contains what began before
@@ -48,18 +48,18 @@ func (c *Course) Add(s monitor.Snapshot) {
 	}
 }
 
-func (c *Course) op(name string) *courseOp {
+func (c *Timeline) op(name string) *opTimeline {
 	for _, op := range c.ops {
 		if op.now.Op == name {
 			return op
 		}
 	}
-	op := &courseOp{now: monitor.Op{Op: name}}
+	op := &opTimeline{now: monitor.Op{Op: name}}
 	c.ops = append(c.ops, op)
 	return op
 }
 
-func (o *courseOp) add(now *monitor.Op, from, to int64) {
+func (o *opTimeline) add(now *monitor.Op, from, to int64) {
 	less := func(a, b uint64) uint64 { // the figures of a lost client are removed
 		if a < b {
 			return 0
@@ -75,7 +75,7 @@ func (o *courseOp) add(now *monitor.Op, from, to int64) {
 }
 
 // halve merges pairs of segments.
-func (o *courseOp) halve() {
+func (o *opTimeline) halve() {
 	kept := o.segments[:0]
 	for i := 0; i < len(o.segments); i += 2 {
 		s := o.segments[i]
@@ -94,11 +94,11 @@ func withRates(s results.Segment) results.Segment {
 	return s
 }
 
-// Elapsed returns the duration of the course.
-func (c *Course) Elapsed() time.Duration { return time.Duration(c.last - c.begin) }
+// Elapsed returns the duration of the timeline.
+func (c *Timeline) Elapsed() time.Duration { return time.Duration(c.last - c.begin) }
 
 // Report returns the report so far.
-func (c *Course) Report() *results.Report {
+func (c *Timeline) Report() *results.Report {
 	r := c.Base
 	r.Version = 2
 	if len(c.ops) == 0 {
