@@ -17,6 +17,7 @@ import (
 	influxhttp "github.com/influxdata/influxdb-client-go/v2/api/http"
 	"github.com/influxdata/influxdb-client-go/v2/api/write"
 
+	"warp/internal/redirects"
 	"warp/pkg/oplog"
 )
 
@@ -166,7 +167,7 @@ func newInflux(o InfluxOptions) *influx {
 	i := &influx{opts: o, wait: influxLast, stop: stop}
 	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
 		SetLogLevel(0).SetPrecision(time.Nanosecond)
-	options.HTTPOptions().HTTPClient().CheckRedirect = stayHere
+	options.HTTPOptions().HTTPClient().CheckRedirect = redirects.Refuse
 	i.client = influxdb2.NewClientWithOptions(o.Server, o.Token, options)
 	i.api = i.client.WriteAPIBlocking(o.Org, o.Bucket)
 	i.buffer = newBuffer(influxQueue, func(points []*write.Point) error {
@@ -174,10 +175,6 @@ func newInflux(o InfluxOptions) *influx {
 	}).start()
 	return i
 }
-
-// stayHere keeps a client from following redirects, because no other host may get the token or the
-// figures.
-func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // errRefused means that there is a server that does not accept the points: the token or the bucket
 // is wrong.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/push"
 
 	"warp/internal/connlimit"
+	"warp/internal/redirects"
 )
 
 const (
@@ -72,7 +73,7 @@ const (
 // instance.
 func (p *Prometheus) Push(url, instance string) {
 	gateway := push.New(url, "warp").Gatherer(p.registry).Grouping("instance", instance).
-		Client(&http.Client{Timeout: pushWait, CheckRedirect: stayHere})
+		Client(&http.Client{Timeout: pushWait, CheckRedirect: redirects.Refuse})
 	pushes := newBuffer(1, func(struct{}) error {
 		if err := gateway.Push(); err != nil {
 			return errors.New(brief(err.Error()))

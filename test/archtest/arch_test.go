@@ -91,7 +91,7 @@ func allowed() map[string][]string {
 		"pkg/oplog/lines":      {},
 		"pkg/script":           {"internal/suggest"},
 		"pkg/runfile":          {"internal/suggest"},
-		"pkg/sink":             {"pkg/counter", "pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
+		"pkg/sink":             {"pkg/counter", "pkg/oplog", "internal/human", "internal/wire", "internal/connlimit", "internal/redirects"},
 
 		"pkg/fleet/agent":     {"internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/monitor"},
 		"pkg/fleet/protocol":  {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/transport"},
@@ -106,11 +106,11 @@ func allowed() map[string][]string {
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3":          {"pkg/store", "pkg/store/httpclient", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3/xmlscan":  {"pkg/store"},
-		"pkg/store/tokens":      {"pkg/store", "pkg/store/httpclient"},
+		"pkg/store/tokens":      {"internal/redirects", "pkg/store", "pkg/store/httpclient"},
 		"pkg/store/httpclient":  {"pkg/store", "pkg/store/dial", "pkg/store/nethttp"},
 		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},
 		"pkg/store/dial":        {"internal/wholefile", "pkg/store"},
-		"pkg/store/credentials": {"internal/wholefile", "pkg/store", "pkg/store/s3"},
+		"pkg/store/credentials": {"internal/redirects", "internal/wholefile", "pkg/store", "pkg/store/s3"},
 	}
 }
 

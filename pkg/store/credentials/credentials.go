@@ -18,6 +18,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/redirects"
 	"warp/internal/wholefile"
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
@@ -193,7 +194,7 @@ func (o Options) webToken() (credentials.Provider, error) {
 	if o.Client != nil {
 		client = *o.Client
 	}
-	client.Timeout, client.CheckRedirect = exchangeTimeout, stayHere
+	client.Timeout, client.CheckRedirect = exchangeTimeout, redirects.Refuse
 	return &credentials.STSWebIdentity{
 		Client:      &client,
 		STSEndpoint: o.STSEndpoint,
@@ -207,9 +208,6 @@ func (o Options) webToken() (credentials.Provider, error) {
 		},
 	}, nil
 }
-
-// stayHere keeps a client from following redirects, because no other host may get the token.
-func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // explainExchange names the host that was asked for credentials. By default that is the store
 // itself, and most stores do not exchange tokens.
@@ -228,7 +226,7 @@ func (o Options) explainExchange(err error) error {
 // fetch fetches the credentials once before the run, so that a failure does not become a run of
 // failed requests. minio-go renews them with the same client.
 func fetch(ctx context.Context, provider credentials.Provider, source string) (Resolved, error) {
-	c := credentials.New(withClient{provider, &http.Client{Timeout: metadataTimeout, Transport: direct(), CheckRedirect: stayHere}})
+	c := credentials.New(withClient{provider, &http.Client{Timeout: metadataTimeout, Transport: direct(), CheckRedirect: redirects.Refuse}})
 	_, err := c.GetWithContext(&credentials.CredContext{Context: ctx})
 	if err != nil {
 		return Resolved{}, fmt.Errorf("credentials from %s: %w", source, err)

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"warp/internal/redirects"
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
 )
@@ -113,7 +114,7 @@ const (
 func (t *Source) renew() error {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: fetchTimeout, CheckRedirect: stayHere})
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: fetchTimeout, CheckRedirect: redirects.Refuse})
 	token, err := t.fetch(ctx)
 	wait := renewAgain
 	switch {
@@ -139,10 +140,6 @@ func (t *Source) renew() error {
 
 // CodeUnauthorized is the code of errors about missing or invalid authorization.
 const CodeUnauthorized = "Unauthorized"
-
-// stayHere keeps the client from following redirects, because no other host may get the
-// credentials.
-func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // tokenError says why there is no token. It shows only the code of the answer, because the rest may
 // contain a secret.
