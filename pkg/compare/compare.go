@@ -78,7 +78,6 @@ type Verdicts struct {
 	Before     Side                `json:"before"`
 	After      Side                `json:"after"`
 	Paired     bool                `json:"paired"`
-	Named      bool                `json:"-"` // the sides have names that tables can use
 	MinEffect  float64             `json:"min_effect_percent"`
 	Needed     int                 `json:"runs_needed"`          // per side, or pairs, for a verdict on all judged metrics
 	Verdict    Verdict             `json:"verdict"`              // of all judged metrics: the first present of worse, withheld, too few, undecided, better, equivalent
@@ -94,6 +93,8 @@ type Verdicts struct {
 	Order      string              `json:"order,omitempty"`      // of the runs of both sides, as a and b
 	Unfinished bool                `json:"unfinished,omitempty"` // the comparison ended before all runs were made
 	Assertions []results.Assertion `json:"assertions,omitempty"` // about the change, in the order given
+
+	Named bool `json:"-"` // the sides have names that tables can use
 }
 
 // A Side is one set of runs.
