@@ -145,10 +145,10 @@ func (f *loaderFlags) loaderRunGroup() command.Group {
 		&cli.BoolFlag{Name: "statsdprobe", Value: true, Destination: &f.statsdProbe, Usage: "send no metrics if nothing seems to listen there"},
 		&cli.BoolFlag{Name: "test-probe", Destination: &f.testProbe, Usage: "fail at the start if no StatsD seems to listen there"},
 		&cli.BoolFlag{Name: "trace-http", Destination: &f.Trace.On, Usage: "measure the phases of requests; SIGHUP toggles it"},
-		&cli.BoolFlag{Name: "dry-run", Destination: &f.DryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},
+		f.DryRunFlag(),
 		&cli.BoolFlag{Name: "usage", Destination: &f.usage, Usage: "explain the command, like --help-all"},
-		&cli.StringFlag{Name: "benchdata", Destination: &f.Benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
-		&flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
+		f.LogFlag(),
+		f.MaxErrorsFlag(),
 	}}
 }
 

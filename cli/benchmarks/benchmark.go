@@ -214,11 +214,20 @@ func (f *Flags) workload(b benchmark) command.Group {
 func (f *Flags) runGroup(env command.Environment) command.Group {
 	also := slices.Concat(f.rareRunFlags(), f.Fleet.Flags(), f.Upload.Flags(), f.Exports.Flags(env), f.Web.Flags(), f.Trace.Flags(), f.Asserts.Flags(true), f.Asserts.RunFlags(), f.Profile.Flags())
 	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
-		&cli.StringFlag{Name: "benchdata", Destination: &f.Benchdata, DefaultText: "warp-COMMAND-TIME-ID",
-			Usage: "write the op log to `NAME`.csv.zst"},
-		&flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
+		f.LogFlag(),
+		f.MaxErrorsFlag(),
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing, neither objects of this run nor those of dead runs"},
 	}}
+}
+
+// MaxErrorsFlag limits the failed requests of a run.
+func (f *Flags) MaxErrorsFlag() cli.Flag {
+	return &flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"}
+}
+
+// DryRunFlag asks for the plan only.
+func (f *Flags) DryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "dry-run", Destination: &f.DryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"}
 }
 
 func (f *Flags) rareRunFlags() []cli.Flag {
@@ -231,7 +240,7 @@ func (f *Flags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "first delete everything in the bucket, including other people's objects; needs --destroy"},
 		f.Progress.Flag(), f.Progress.OutputFlag(), f.Sync.Flag(), f.Ends.foreverFlag(), f.Marks.Flag(),
-		&cli.BoolFlag{Name: "dry-run", Destination: &f.DryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},
+		f.DryRunFlag(),
 		&cli.StringFlag{Name: "destroy", Destination: &f.Destroy, Hidden: true, Usage: "confirm that other people's objects in `BUCKET` may be deleted"},
 		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "other runs may clean up after this one if it shows no sign of life for `TIME`", Validator: leaseValid},

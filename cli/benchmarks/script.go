@@ -61,8 +61,8 @@ func scriptCommand(env command.Environment) *command.Command {
 			}},
 			f.Target.Group(env),
 			{Title: command.RunTitle, Flags: []cli.Flag{
-				&cli.StringFlag{Name: "benchdata", Destination: &f.Benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
-				&flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
+				f.LogFlag(),
+				f.MaxErrorsFlag(),
 			}, Also: f.rareFlags(env)},
 			f.Target.Traffic(env, "upload objects larger than `SIZE` in parts of that size"),
 		},

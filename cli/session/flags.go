@@ -1,6 +1,8 @@
 package session
 
 import (
+	"github.com/urfave/cli/v3"
+
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/cli/session/exports"
@@ -36,6 +38,11 @@ type RunFlags struct {
 	Stress, Stdout bool
 	Log            string // where the op log goes
 	Plan           string // of the run, in one line
+}
+
+// LogFlag names the op log.
+func (f *RunFlags) LogFlag() cli.Flag {
+	return &cli.StringFlag{Name: "benchdata", Destination: &f.Benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"}
 }
 
 func (f *RunFlags) CheckServerProfiles() error {

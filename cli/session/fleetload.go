@@ -27,14 +27,14 @@ import (
 
 // A Fleet is a benchmark on the clients of --warp-client.
 type Fleet struct {
-	s        *session
+	s        *Session
 	fleet    *fleet.Fleet
 	plan     *fleet.Plan
 	target   *target.Target // that --serverprof goes to; nil without
 	measured bool
 }
 
-func NewFleet(ctx context.Context, s *session, op bench.Op) (*Fleet, error) {
+func NewFleet(ctx context.Context, s *Session, op bench.Op) (*Fleet, error) {
 	l := &Fleet{s: s}
 	options, err := s.Flags.Fleet.Options(ctx, s.Invocation)
 	if err != nil {
@@ -51,6 +51,11 @@ func NewFleet(ctx context.Context, s *session, op bench.Op) (*Fleet, error) {
 	l.fleet = fleet.New(options)
 	return l, nil
 }
+
+var (
+	_ liveLoad   = (*Fleet)(nil)
+	_ remoteLoad = (*Fleet)(nil)
+)
 
 func (l *Fleet) Open(ctx context.Context) error {
 	l.s.SetLastWarning(l.leftBehind)
@@ -115,12 +120,12 @@ func (l *Fleet) Mark(text string) (oplog.Mark, error) { return l.fleet.Mark(text
 
 func (l *Fleet) Finish(why string) { l.fleet.End(why) }
 
-func (l *Fleet) Metrics() func() []sink.ClientCounts { return l.fleet.Metrics }
+func (l *Fleet) Metrics() []sink.ClientCounts { return l.fleet.Metrics() }
 
 func (l *Fleet) SetTrace(on bool) { l.fleet.Trace(on) }
 
 // newPlan describes the run for other machines.
-func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) {
+func newPlan(ctx context.Context, s *Session, op bench.Op) (*fleet.Plan, error) {
 	text, err := bench.EncodeOp(op)
 	if err != nil {
 		return nil, err

@@ -15,13 +15,12 @@ import (
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
-	"warp/pkg/sink"
 	"warp/pkg/store"
 )
 
 // A Local is a benchmark in this process.
 type Local struct {
-	Session *session
+	Session *Session
 	Target  *target.Target
 	Runner  *bench.Runner
 	Opened  bool // runner is
@@ -33,7 +32,7 @@ type Local struct {
 
 // NewLocal opens the store that the flags name. It calls full when the
 // embedded store is full.
-func NewLocal(ctx context.Context, s *session, op bench.Op, full func(error)) (*Local, error) {
+func NewLocal(ctx context.Context, s *Session, op bench.Op, full func(error)) (*Local, error) {
 	target, err := s.Flags.Target.Open(ctx, s.Invocation, s.Options.Concurrency, full)
 	if err != nil {
 		return nil, err
@@ -44,13 +43,15 @@ func NewLocal(ctx context.Context, s *session, op bench.Op, full func(error)) (*
 }
 
 // gate returns the function that waits until the run may be measured; nil = it may start now.
-func (s *session) gate() func(context.Context) (time.Time, error) {
+func (s *Session) gate() func(context.Context) (time.Time, error) {
 	sync := s.Flags.Sync.gate(s.Invocation)
 	if s.Flags.Serverprof == "" {
 		return sync
 	}
 	return func(ctx context.Context) (time.Time, error) { return s.server.Wait(ctx, sync) }
 }
+
+var _ liveLoad = (*Local)(nil)
 
 func (l *Local) Open(ctx context.Context) error {
 	stop := l.Session.Flags.Target.NoteSilence(l.Session.Console, l.Target.Client)
@@ -101,8 +102,6 @@ func (l *Local) sinks() ([]recording.Sink, error) {
 	}
 	return append(sinks, l.log), nil
 }
-
-func (l *Local) EndRows() error { return nil }
 
 func (l *Local) Outcome() *Outcome { return &Outcome{Outcome: l.out} }
 
@@ -178,7 +177,5 @@ func (l *Local) Snapshot() monitor.Snapshot { return l.live.Snapshot(time.Now().
 func (l *Local) Mark(text string) (oplog.Mark, error) { return l.Runner.Mark(text) }
 
 func (l *Local) Finish(why string) { l.Runner.Finish(why) }
-
-func (l *Local) Metrics() func() []sink.ClientCounts { return nil }
 
 func (l *Local) SetTrace(on bool) { l.Runner.SetTrace(on) }

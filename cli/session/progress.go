@@ -3,11 +3,11 @@ package session
 import "warp/cli/terminal/live"
 
 // progress returns the view of the run's progress.
-func (s *session) progress() *live.View { return s.View(s.Flags.Progress.Interval) }
+func (s *Session) progress() *live.View { return s.View(s.Flags.Progress.Interval) }
 
 // Progress shows the progress of a benchmark on the console.
 type Progress struct {
-	Session *session
+	Session *Session
 	bar     *live.Bar
 }
 
@@ -39,9 +39,9 @@ func (p *Progress) Measuring() (stop func()) {
 }
 
 // actions returns the effects of keys on the run.
-func (s *session) actions() live.Actions {
+func (s *Session) actions() live.Actions {
 	return live.Actions{
-		Stop: func() { s.Load.Finish("the key q was pressed") },
+		Stop: func() { s.finish("the key q was pressed") },
 		Mark: func(text string) error {
 			_, err := s.marker.Mark(text)
 			return err

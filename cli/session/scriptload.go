@@ -10,17 +10,15 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/recording"
-	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/script"
-	"warp/pkg/sink"
 	"warp/pkg/store"
 )
 
 // A Script is a script in this process. It cleans up nothing: a script says itself what to delete.
 type Script struct {
-	s      *session
+	s      *Session
 	target *target.Target
 	script *bench.Script
 	table  *scripttable.Table
@@ -30,7 +28,7 @@ type Script struct {
 	out        *bench.Outcome
 }
 
-func NewScript(s *session, target *target.Target, statements []script.Statement, steps []bench.ScriptStep) *Script {
+func NewScript(s *Session, target *target.Target, statements []script.Statement, steps []bench.ScriptStep) *Script {
 	table := scripttable.New(s.Invocation, statements, steps)
 	return &Script{s: s, target: target, table: table, statements: statements, script: &bench.Script{
 		Client: target.Client, Options: s.Options, Steps: steps, Watcher: table,
@@ -77,8 +75,6 @@ func (l *Script) Run(ctx context.Context, sinks []recording.Sink) error {
 	return nil
 }
 
-func (l *Script) EndRows() error { return nil }
-
 func (l *Script) Outcome() *Outcome { return &Outcome{Outcome: l.out} }
 
 // Report saves the log, and shows the rest of the report.
@@ -113,14 +109,6 @@ func (l *Script) Close() { l.target.Close() }
 
 func (l *Script) Store(context.Context) (*store.Client, error) { return l.target.Client, nil }
 
-// Snapshot is empty: a script has a table of its own.
-func (l *Script) Snapshot() monitor.Snapshot { return monitor.Snapshot{} }
-
 func (l *Script) Mark(text string) (oplog.Mark, error) { return l.script.Mark(text) }
-
-// Finish does nothing: there is no live view of a script, whose keys could end it.
-func (l *Script) Finish(string) {}
-
-func (l *Script) Metrics() func() []sink.ClientCounts { return nil }
 
 func (l *Script) SetTrace(on bool) { l.script.SetTrace(on) }

@@ -30,9 +30,9 @@ import (
 	"warp/pkg/store"
 )
 
-// A session is one run from start to report, independent of where its load is
+// A Session is one run from start to report, independent of where its load is
 // made.
-type session struct {
+type Session struct {
 	*command.Invocation
 	Flags   *RunFlags
 	Options bench.Options
@@ -52,21 +52,19 @@ type session struct {
 }
 
 // New prepares a run whose op log goes to path. Its load is set before it runs.
-func New(inv *command.Invocation, f *RunFlags, o bench.Options, path string) *session {
+func New(inv *command.Invocation, f *RunFlags, o bench.Options, path string) *Session {
 	o.Warp = inv.Version
-	return &session{Invocation: inv, Flags: f, Options: o, path: path}
+	return &Session{Invocation: inv, Flags: f, Options: o, path: path}
 }
 
 // A Load makes the requests of a session: a benchmark in this process
-// (localLoad), on the clients of a fleet (fleetLoad), or a script (scriptLoad).
+// ([Local]), on the clients of a fleet ([Fleet]), or a script ([Script]).
 type Load interface {
 	// Open connects to the store or the clients, and shows the plan. Whatever fails at once, fails here.
 	Open(ctx context.Context) error
 	// Run prepares and measures. The sinks get all rows, unless clients make the load.
 	Run(ctx context.Context, sinks []recording.Sink) error
-	// EndRows waits until all rows of --stdout have been passed on.
-	EndRows() error
-	// Outcome returns how the run ended. It is called after run and endRows.
+	// Outcome returns how the run ended. It is called after Run and EndRows.
 	Outcome() *Outcome
 	// Report completes the log, sets its path, and shows the report.
 	Report(ctx context.Context, out *Outcome) error
@@ -76,13 +74,23 @@ type Load interface {
 
 	// Store returns the client that asks MinIO for profiles of itself.
 	Store(ctx context.Context) (*store.Client, error)
-	Snapshot() monitor.Snapshot
 	Mark(text string) (oplog.Mark, error)
+	SetTrace(on bool)
+}
+
+// A liveLoad is a Load that can be watched and stopped while it is measured. Scripts have a table instead.
+type liveLoad interface {
+	Snapshot() monitor.Snapshot
 	// Finish ends the measurement early but in good order, and records why.
 	Finish(why string)
-	// Metrics returns the counts of clients for Prometheus; nil if this process counts.
-	Metrics() func() []sink.ClientCounts
-	SetTrace(on bool)
+}
+
+// A remoteLoad is a Load of clients on other machines.
+type remoteLoad interface {
+	// EndRows waits until all rows of --stdout have been passed on.
+	EndRows() error
+	// Metrics returns the counts of each client, for Prometheus.
+	Metrics() []sink.ClientCounts
 }
 
 // An Outcome is how a load ended.
@@ -93,7 +101,7 @@ type Outcome struct {
 }
 
 // Run opens, prepares, measures, reports, cleans up and uploads.
-func (s *session) Run(ctx context.Context) error {
+func (s *Session) Run(ctx context.Context) error {
 	s.marker = marks.New(s.Console, s.Load.Mark)
 	defer s.close(ctx)
 	if err := s.openFiles(ctx); err != nil {
@@ -112,7 +120,7 @@ func (s *session) Run(ctx context.Context) error {
 }
 
 // openFiles creates the files of the run, and checks that its log can be uploaded.
-func (s *session) openFiles(ctx context.Context) (err error) {
+func (s *Session) openFiles(ctx context.Context) (err error) {
 	if s.upload, err = s.Flags.Upload.Open(ctx, s.Invocation, s.path); err != nil {
 		return err
 	}
@@ -121,7 +129,7 @@ func (s *session) openFiles(ctx context.Context) (err error) {
 	}
 	s.page, err = s.Flags.Web.Open(webpage.Run{
 		Invocation: s.Invocation, Duration: s.Options.Duration, Concurrency: s.Options.Concurrency, Log: s.path, Marker: s.marker,
-		Header: func() oplog.Header { return s.header("") }, Snapshot: s.snapshot, Finish: s.Load.Finish,
+		Header: func() oplog.Header { return s.header("") }, Snapshot: s.snapshot, Finish: s.finish,
 	})
 	if err != nil {
 		return err
@@ -130,7 +138,7 @@ func (s *session) openFiles(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *session) open(ctx context.Context) (err error) {
+func (s *Session) open(ctx context.Context) (err error) {
 	if err := s.Load.Open(ctx); err != nil {
 		return err
 	}
@@ -141,12 +149,16 @@ func (s *session) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.exports, err = s.Flags.Exports.Open(ctx, exports.Run{Console: s.Console, Options: &s.Options, Clients: s.Load.Metrics()})
+	run := exports.Run{Console: s.Console, Options: &s.Options}
+	if l, ok := s.Load.(remoteLoad); ok {
+		run.Clients = l.Metrics
+	}
+	s.exports, err = s.Flags.Exports.Open(ctx, run)
 	return err
 }
 
 // close closes what is left open, however the run ended.
-func (s *session) close(ctx context.Context) {
+func (s *Session) close(ctx context.Context) {
 	s.exports.End(ctx, s.Console)
 	s.server.Discard()
 	s.profiles.Discard()
@@ -158,7 +170,7 @@ func (s *session) close(ctx context.Context) {
 }
 
 // measure runs the load, saves the log and shows the report.
-func (s *session) measure(ctx context.Context) error {
+func (s *Session) measure(ctx context.Context) error {
 	sinks := s.exports.Sinks()
 	if s.rows == nil {
 		s.rows = s.openRows()
@@ -179,9 +191,13 @@ func (s *session) measure(ctx context.Context) error {
 }
 
 // endRows ends the rows of --stdout. It is an error if rows are missing.
-func (s *session) endRows(ctx context.Context) (notes []string, incomplete error) {
+func (s *Session) endRows(ctx context.Context) (notes []string, incomplete error) {
 	var unread error
-	notes, incomplete = s.closeRows(ctx, func() { unread = s.Load.EndRows() })
+	notes, incomplete = s.closeRows(ctx, func() {
+		if l, ok := s.Load.(remoteLoad); ok {
+			unread = l.EndRows()
+		}
+	})
 	s.rows = nil
 	if unread != nil {
 		unread = exit.Errorf("--stdout: rows are missing: %w", unread)
@@ -190,12 +206,24 @@ func (s *session) endRows(ctx context.Context) (notes []string, incomplete error
 }
 
 // measuring shows the figures of the run until stop is called.
-func (s *session) measuring() (stop func()) {
+func (s *Session) measuring() (stop func()) {
 	return (&Progress{Session: s}).Measuring()
 }
 
 // snapshot returns the live figures.
-func (s *session) snapshot() monitor.Snapshot { return s.Load.Snapshot() }
+func (s *Session) snapshot() monitor.Snapshot {
+	if l, ok := s.Load.(liveLoad); ok {
+		return l.Snapshot()
+	}
+	return monitor.Snapshot{}
+}
+
+// finish ends the measurement early, if the load can.
+func (s *Session) finish(why string) {
+	if l, ok := s.Load.(liveLoad); ok {
+		l.Finish(why)
+	}
+}
 
 // needsLog reports whether the report needs the complete log.
 func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
@@ -203,7 +231,7 @@ func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.O
 // conclude shows the report, nil if nothing was measured, and judges the
 // assertions about it. It is an error if there was only a preparation, unless
 // another error has ended the run.
-func (s *session) conclude(r *results.Report, out *Outcome) (err error) {
+func (s *Session) conclude(r *results.Report, out *Outcome) (err error) {
 	if r == nil && len(s.Flags.Asserts.All) == 0 {
 		return nil
 	}
@@ -226,14 +254,14 @@ func onlyPrepared(r *results.Report) bool {
 }
 
 // header returns the header of the log.
-func (s *session) header(engine string) oplog.Header {
+func (s *Session) header(engine string) oplog.Header {
 	h := s.Options.Header(engine, time.Now())
 	h.Command, h.Parameters = s.Line, Parameters(s.Invocation)
 	return h
 }
 
 // commit completes the log. Without a request, there is no log.
-func (s *session) commit(log *oplog.File, out *Outcome) error {
+func (s *Session) commit(log *oplog.File, out *Outcome) error {
 	if out.Sent == 0 {
 		return log.Discard()
 	}
@@ -248,7 +276,7 @@ func (s *session) commit(log *oplog.File, out *Outcome) error {
 
 // warnOfNothing warns that there are no figures if the run has failed for another
 // reason.
-func (s *session) warnOfNothing(out *Outcome) {
+func (s *Session) warnOfNothing(out *Outcome) {
 	if out.Fatal != nil {
 		s.Warnf("%s", nothingMeasured(out))
 	}
@@ -262,7 +290,7 @@ func nothingMeasured(out *Outcome) string {
 }
 
 // verdict returns the error that determines the exit code of the run.
-func (s *session) verdict(out *Outcome) error {
+func (s *Session) verdict(out *Outcome) error {
 	err := s.requestsVerdict(out)
 	switch {
 	case out.lost == nil:
@@ -273,7 +301,7 @@ func (s *session) verdict(out *Outcome) error {
 	return fmt.Errorf("%w; and %w", err, out.lost)
 }
 
-func (s *session) requestsVerdict(out *Outcome) error {
+func (s *Session) requestsVerdict(out *Outcome) error {
 	limit := s.Options.MaxErrors
 	switch {
 	case errors.Is(out.Fatal, bench.ErrTooManyErrors):
@@ -292,7 +320,7 @@ func (s *session) requestsVerdict(out *Outcome) error {
 
 // uploadLog uploads the log of the run, however the run ended, and returns err. It comes last: by then
 // the bucket is clean, and clients are free.
-func (s *session) uploadLog(ctx context.Context, err error) error {
+func (s *Session) uploadLog(ctx context.Context, err error) error {
 	if s.upload == nil || s.written == "" {
 		return err
 	}
@@ -300,7 +328,7 @@ func (s *session) uploadLog(ctx context.Context, err error) error {
 }
 
 // cleanUp removes what the run wrote, however it ended, and returns err.
-func (s *session) cleanUp(ctx context.Context, err error) error {
+func (s *Session) cleanUp(ctx context.Context, err error) error {
 	note, failed := s.Load.CleanUp(ctx, err)
 	switch {
 	case failed == nil:
@@ -317,7 +345,7 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 
 // profile profiles warp itself until end is called. A failed profile does not
 // end the run.
-func (s *session) profile() (end func()) {
+func (s *Session) profile() (end func()) {
 	warn := func(err error) {
 		if err != nil {
 			s.Warnf("%v", err)

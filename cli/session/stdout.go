@@ -31,7 +31,7 @@ func (f *RunFlags) CheckStdout(json bool) error {
 // openRows starts to write rows to standard output, and redirects everything else
 // to standard error. It returns nil without --stdout. The rows of a fleet come from
 // files, in bursts, and wait there for a slow reader.
-func (s *session) openRows() *sink.Rows {
+func (s *Session) openRows() *sink.Rows {
 	if !s.Flags.Stdout {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *session) openRows() *sink.Rows {
 
 // closeRows waits for the reader of the rows. More rows may come until
 // rest returns. Missing rows are a note for the report, and an error.
-func (s *session) closeRows(ctx context.Context, rest func()) (notes []string, err error) {
+func (s *Session) closeRows(ctx context.Context, rest func()) (notes []string, err error) {
 	if s.rows == nil {
 		return nil, nil
 	}
