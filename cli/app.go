@@ -32,7 +32,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	// A reader that has seen enough, such as head, must not end warp before it
 	// has cleaned up: writing to it becomes an error instead.
 	signal.Ignore(syscall.SIGPIPE)
-	// net/http reports there what is odd about idle connections, which is no error of a request.
+	// net/http logs remarks about idle connections there. They are not errors of requests.
 	log.SetOutput(io.Discard)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -81,7 +81,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	return exit.Code(err)
 }
 
-// dispatch does what the command line asks for, be it a command or not.
+// dispatch runs the command of the command line, or shows its help, version or completions.
 func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor) error {
 	if len(args) > 0 && args[0] == command.CompleteWord {
 		return printLines(a.out, a.table().Complete(args[1:]))
@@ -120,7 +120,7 @@ func (a *app) console(o console.Options, hide *redact.Redactor) *console.Console
 	return console.New(console.Streams{In: a.in, Out: a.out, Err: a.errw}, a.env, o, hide)
 }
 
-// invocation puts together what the command is run with.
+// invocation returns the environment in which the command runs.
 func (a *app) invocation(c *command.Command, positional, args []string, hide *redact.Redactor) *command.Invocation {
 	output := console.Options{}
 	if c.Output != nil {

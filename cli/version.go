@@ -13,7 +13,7 @@ import (
 // Set when a release is linked: -ldflags "-X warp/cli.version=v1.2.3 …".
 var version, commit, date string
 
-// A build is what the binary knows about its origin.
+// A build is the origin of the binary.
 type build struct{ version, commit, date string }
 
 // thisBuild falls back to what the Go tool recorded, so that a binary from

@@ -159,7 +159,7 @@ func portValid(n int) error {
 	return nil
 }
 
-// run does what the command line says, be it a run or not.
+// run starts the run, or shows the help, the id or the plan.
 func (f *loaderFlags) run(ctx context.Context, inv *command.Invocation) error {
 	return exit.Reword(f.begin(ctx, inv), f.ownWords)
 }

@@ -29,7 +29,7 @@ const (
 	defaultLoaderDuration = time.Minute
 )
 
-// A loaderPlan is what the flags of aisloader come to.
+// A loaderPlan is a run of aisloader, resolved from the flags.
 type loaderPlan struct {
 	opts    bench.Options
 	op      *ops.Loader
@@ -111,7 +111,7 @@ func loaderChecksumNames() flagtype.Choices {
 	return flagtype.Choices{"none", "xxhash", "md5", "crc32c", "sha256", "sha512"}
 }
 
-// resolveLoad sets what is done, and what ends the run.
+// resolveLoad sets the operation, and when the run ends.
 func (f *loaderFlags) resolveLoad(p *loaderPlan) (err error) {
 	total, err := loaderSize("totalputsize", f.totalSize)
 	if err != nil {

@@ -141,7 +141,7 @@ func (f *loaderFlags) findStatsD(inv *command.Invocation, p *loaderPlan) error {
 	return nil
 }
 
-// openTable opens what the table is written to.
+// openTable opens the output of the table.
 func (f *loaderFlags) openTable(inv *command.Invocation) (out io.Writer, closeOut func(), err error) {
 	if f.statsOutput == "" {
 		return inv.Out, func() {}, nil
@@ -165,7 +165,7 @@ type aisloaderLoad struct {
 	transforms bool // the transformation was started
 }
 
-// Open makes AIStore ready for what the flags ask of it, and then as any run.
+// Open sets the properties and the transformation in AIStore, and then opens the run.
 func (l *aisloaderLoad) Open(ctx context.Context) error {
 	if err := l.setProperties(ctx); err != nil {
 		return l.Session.Flags.Target.ExplainOpen(ctx, err)
@@ -263,7 +263,7 @@ func (p *loaderProgress) Measuring() (stop func()) {
 	return live.Every(time.Duration(l.flags.statsInterval)*time.Second, l.table.Interval)
 }
 
-// CleanUp removes what the run wrote, and what else --cleanup=true asks for.
+// CleanUp removes the objects of the run, and with --cleanup=true those of earlier runs and the bucket.
 func (l *aisloaderLoad) CleanUp(ctx context.Context, err error) (note string, failed error) {
 	l.stopTransform(ctx)
 	note, failed = l.Local.CleanUp(ctx, err)

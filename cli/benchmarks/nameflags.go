@@ -56,7 +56,7 @@ func clientsValid(n int) error {
 	return nil
 }
 
-// check refuses what contradicts itself. fleet is whether --warp-client starts clients.
+// check returns an error for flags that contradict each other. fleet says that --warp-client starts clients.
 func (n *nameFlags) check(seed string, fleet bool) error {
 	directory := strings.TrimSuffix(n.subdir, "/")
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }

@@ -64,7 +64,7 @@ func (p *payloadFlags) shapes() string {
 	return ""
 }
 
-// Options are what the generator makes payload from.
+// Options returns the options of the payload generator.
 func (p *payloadFlags) Options(seed uint64) (generator.PayloadOptions, error) {
 	o := generator.PayloadOptions{Seed: seed, CompressiblePct: p.compressible, DedupPct: p.dedup, Tar: p.Reader == ReaderTar}
 	name, isFile := strings.CutPrefix(p.Reader, readerFile)

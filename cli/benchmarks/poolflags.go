@@ -34,7 +34,7 @@ type poolFlags struct {
 	drawn                     generator.Sizes // set by pool and sizes
 }
 
-// maxPoolObjects is what a pool may have: each costs some 150 bytes of memory.
+// maxPoolObjects limits the objects of a pool: each takes about 150 bytes of memory.
 const maxPoolObjects = 100_000_000
 
 func objectsValid(n int) error {
@@ -99,10 +99,10 @@ func (p *poolFlags) passFlags() []cli.Flag {
 			Usage: "end the run after `N` passes over all objects; the default --duration then does not apply"}}
 }
 
-// foreign says whether the objects are there already, and not warp's own.
+// foreign reports whether the objects exist already and are not warp's own.
 func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" }
 
-// how is the flag by which it knows them.
+// how returns the flag that selects them.
 func (p *poolFlags) how() string {
 	if p.fileList != "" {
 		return "--filelist"
@@ -174,7 +174,7 @@ func (p *poolFlags) check(f *Flags) error {
 	return nil
 }
 
-// checkUnused refuses what says how objects are made, where none are.
+// checkUnused refuses flags about new objects if existing ones are used.
 func (p *poolFlags) checkUnused(f *Flags) error {
 	name := ""
 	switch {
@@ -193,7 +193,7 @@ func (p *poolFlags) checkUnused(f *Flags) error {
 	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
 }
 
-// checkEmbedded returns an error for what the embedded store does not support or has no room for.
+// checkEmbedded returns an error if the embedded store does not support the pool or is too small for it.
 func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
 	switch {
 	case f.Target.Host != target.EmbeddedHost:
@@ -266,7 +266,7 @@ func (p *poolFlags) sizes(f *Flags) (generator.Sizes, error) {
 	return sizes, f.Payload.fits(sizes)
 }
 
-// sizeSpec is --obj.size, or what the flags on its bounds say in its place.
+// sizeSpec returns --obj.size, or the range from --min-size to --max-size.
 func (p *poolFlags) sizeSpec() (string, error) {
 	lower, upper := p.boundFlags[0], p.boundFlags[1]
 	if !lower.IsSet() && !upper.IsSet() {
@@ -288,7 +288,7 @@ func (p *poolFlags) then(what string) func() string {
 	return func() string { return p.describe() + what }
 }
 
-// describe says where the objects are from; "" where none are needed.
+// describe says where the objects come from; "" if none are needed.
 func (p *poolFlags) describe() string {
 	switch {
 	case p.fileList != "":

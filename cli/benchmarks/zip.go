@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// maxFiles is what a ZIP may have: each takes some 400 bytes of memory.
+// maxFiles limits the files of a ZIP: each takes about 400 bytes of memory.
 const maxFiles = 10_000_000
 
 func zipBenchmark() benchmark {

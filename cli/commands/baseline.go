@@ -84,7 +84,7 @@ func baselineCommand() *command.Command {
 
 var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// readRuns reads what the arguments after the name of a baseline say.
+// readRuns reads the runs that the arguments after the name of a baseline name.
 func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs []compare.Run, err error) {
 	for _, arg := range inv.Args[2:] {
 		set, err := runlog.Find(arg)

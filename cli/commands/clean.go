@@ -19,7 +19,7 @@ import (
 	"warp/pkg/store"
 )
 
-// cleanFlags choose what is cleaned up.
+// cleanFlags select the runs to clean up.
 type cleanFlags struct {
 	target    target.Flags
 	run, seed string

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/fleet"
 )
 
-// collectCommand fetches what a coordinator that was killed did not get.
+// collectCommand fetches the logs that a killed coordinator did not get.
 func collectCommand() *command.Command {
 	f := &session.FleetFlags{}
 	var benchdata, run string

@@ -16,7 +16,7 @@ import (
 	"warp/internal/wholefile"
 )
 
-// completionCommand prints what a shell needs to complete warp's command line.
+// completionCommand prints completion scripts.
 func completionCommand() *command.Command {
 	shells := completion.Shells()
 	return &command.Command{

@@ -28,7 +28,7 @@ const (
 	formatCSV         = "csv"
 )
 
-// logExport say what is exported, and where to.
+// A logExport is an export: rows or latencies, the file and its format.
 type logExport struct {
 	analysis reports.AnalysisFlags
 	out      string

@@ -155,7 +155,7 @@ func (f *AssertFlags) TryFiles() error {
 	return nil
 }
 
-// Comparison adds to the options what the assertions need to be judged.
+// Comparison adds the metrics of the assertions to the options.
 func (f *AssertFlags) Comparison(o *compare.Options) {
 	o.MaxErrors = f.maxErrors()
 	for _, a := range f.All {

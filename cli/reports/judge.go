@@ -13,7 +13,7 @@ import (
 	"warp/pkg/results"
 )
 
-// JudgeFlags choose what is compared, and how.
+// JudgeFlags select the metrics that are compared, and how.
 type JudgeFlags struct {
 	judge, minEffect string
 	force            bool

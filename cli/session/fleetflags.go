@@ -78,7 +78,7 @@ func ReadToken(inv *command.Invocation, file string) (string, error) {
 	return token, nil
 }
 
-// Options finds the clients and reads what is needed to connect to them.
+// Options finds the clients and reads the token and the certificates.
 func (f *FleetFlags) Options(ctx context.Context, inv *command.Invocation) (o fleet.Options, err error) {
 	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = inv.Version, inv.Notef, inv.Warnf, f.wait
 	o.Starting = f.waitGiven()

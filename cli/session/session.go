@@ -127,7 +127,7 @@ func (s *Session) openFiles(ctx context.Context) (err error) {
 	if s.stats, err = createStatsFile(s.Flags.Progress.Output, s.Console, s.snapshot); err != nil {
 		return err
 	}
-	s.page, err = s.Flags.Web.Open(webpage.Run{
+	s.page, err = s.Flags.Web.Open(webpage.Source{
 		Invocation: s.Invocation, Duration: s.Options.Duration, Concurrency: s.Options.Concurrency, Log: s.path, Marker: s.marker,
 		Header: func() oplog.Header { return s.header("") }, Snapshot: s.snapshot, Finish: s.finish,
 	})
@@ -149,7 +149,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	run := exports.Run{Console: s.Console, Options: &s.Options}
+	run := exports.Source{Console: s.Console, Options: &s.Options}
 	if l, ok := s.Load.(remoteLoad); ok {
 		run.Clients = l.Metrics
 	}
@@ -157,7 +157,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 	return err
 }
 
-// close closes what is left open, however the run ended.
+// close closes everything that is still open, however the run ended.
 func (s *Session) close(ctx context.Context) {
 	s.exports.End(ctx, s.Console)
 	s.server.Discard()

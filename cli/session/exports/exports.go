@@ -96,7 +96,7 @@ type Exports struct {
 	prometheus    *sink.Prometheus // nil without --metrics and --pushgateway
 }
 
-// Destinations returns what the process that makes the load opens. The flags were checked before.
+// Destinations returns the destinations for the process that makes the load. The flags were checked before.
 func (f *Flags) Destinations() sink.Destinations {
 	d := sink.Destinations{StatsD: f.StatsD, StatsDProbe: f.statsdProbe, StatsDLoader: f.StatsDLoader, Metrics: f.showsMetrics()}
 	if f.influx != "" {
@@ -107,8 +107,8 @@ func (f *Flags) Destinations() sink.Destinations {
 	return d
 }
 
-// A Run is the run whose figures are exported.
-type Run struct {
+// A Source is the run whose figures are exported.
+type Source struct {
 	*console.Console
 	Options *bench.Options
 	Clients func() []sink.ClientCounts // counts of clients on other machines; nil if this process makes the load
@@ -116,7 +116,7 @@ type Run struct {
 
 // Open opens the exports, except those that clients open. What fails at once is an
 // error; later failures do not affect the load.
-func (f *Flags) Open(ctx context.Context, run Run) (all Exports, err error) {
+func (f *Flags) Open(ctx context.Context, run Source) (all Exports, err error) {
 	d, metrics, instance := f.Destinations(), run.Clients, run.Options.RunID
 	if metrics == nil {
 		if all.Exports, err = d.Open(ctx, run.Options.ClientID, func(text string) { run.Warnf("%s", text) }); err != nil {
@@ -135,7 +135,7 @@ func (f *Flags) Open(ctx context.Context, run Run) (all Exports, err error) {
 func (f *Flags) showsMetrics() bool { return f.metrics != "" || f.gateway != "" }
 
 // openPrometheus exports what clients returns; instance identifies the run at the Pushgateway.
-func (f *Flags) openPrometheus(run Run, instance string, clients func() []sink.ClientCounts) (*sink.Prometheus, error) {
+func (f *Flags) openPrometheus(run Source, instance string, clients func() []sink.ClientCounts) (*sink.Prometheus, error) {
 	p := sink.NewPrometheus(run.Options.Benchmark, clients)
 	if f.metrics != "" {
 		addr, err := p.Serve(f.metrics)
@@ -161,7 +161,7 @@ func (all *Exports) Sinks() (sinks []recording.Sink) {
 	return sinks
 }
 
-// Close closes the sinks and returns what they have lost.
+// Close closes the sinks and returns a note for each that lost records.
 func (all *Exports) Close() (lost []string) {
 	lost = all.Exports.Close()
 	if all.prometheus != nil {
@@ -172,7 +172,7 @@ func (all *Exports) Close() (lost []string) {
 	return lost
 }
 
-// End ends what a failed run has left open, and waits until Prometheus has fetched the last metrics.
+// End closes the sinks that a failed run has left open, and waits until Prometheus has fetched the last metrics.
 func (all *Exports) End(ctx context.Context, out *console.Console) {
 	all.Close()
 	p := all.prometheus

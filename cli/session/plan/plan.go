@@ -1,4 +1,4 @@
-// Package plan describes what a run is going to do: in a line before it begins,
+// Package plan describes a run: in a line before it begins,
 // or in full for --dry-run.
 package plan
 

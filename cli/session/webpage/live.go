@@ -16,8 +16,8 @@ import (
 	"warp/pkg/results"
 )
 
-// A Run is the run that a page shows.
-type Run struct {
+// A Source is the run that a page shows.
+type Source struct {
 	*command.Invocation
 	Duration    time.Duration // 0 = unlimited
 	Concurrency int
@@ -29,7 +29,7 @@ type Run struct {
 }
 
 // logSoFar returns the file of the op log, complete or not; "" if there is none here.
-func (r *Run) logSoFar() string {
+func (r *Source) logSoFar() string {
 	if r.Log == "" {
 		return ""
 	}
@@ -43,14 +43,14 @@ func (r *Run) logSoFar() string {
 
 // A Page is the page of a run. A nil Page does nothing.
 type Page struct {
-	run    Run
+	run    Source
 	server *web.Server
 	feed   *feed // nil if this process has no summary
 	final  bool  // it shows the report
 }
 
 // Open starts to serve the page of a run. It returns nil if no page is wanted.
-func (f *Flags) Open(run Run) (*Page, error) {
+func (f *Flags) Open(run Source) (*Page, error) {
 	if !f.Wanted() {
 		return nil, nil
 	}

@@ -41,7 +41,7 @@ type Console struct {
 	lastWarning atomic.Pointer[func() string] // the last warning if warp is ended at once; nil = none
 }
 
-// Options are what the user wants to see.
+// Options select the output.
 type Options struct{ Quiet, NoColor, JSON, Debug bool }
 
 // Streams are standard input, output and error.
@@ -156,7 +156,7 @@ func (c *Console) Debugf(format string, args ...any) {
 	}
 }
 
-// Clear removes what is drawn.
+// Clear removes the drawing.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,7 +277,7 @@ func (c *Console) resumed() {
 	}
 }
 
-// Draw replaces what was drawn with lines.
+// Draw replaces the drawing with lines.
 func (c *Console) Draw(lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

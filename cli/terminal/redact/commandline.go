@@ -150,7 +150,7 @@ func passwordsIn(args []string) (users []string) {
 	return users
 }
 
-// hiddenValue is what is shown in place of the value of a secret flag. Where
+// hiddenValue returns the text that replaces the value of a secret flag. Where
 // the numbers of a run were sent is worth knowing, the token is not.
 func hiddenValue(name, value string) string {
 	if strings.HasPrefix(name, "inf") {
