@@ -54,9 +54,9 @@ func TestCredentialsOfGCS(t *testing.T) {
 		want string
 	}{
 		{"none", nil, nil, 1, "Anonymous caller does not have storage.buckets.get access; requests are anonymous: give --access-token, --credentials-file, or a pair of keys\n"},
-		{"garbage", []string{"--credentials-file=" + garbage}, nil, 2, "credentials from --credentials-file: " + garbage + ": it is no JSON of Google's credentials\n"},
+		{"garbage", []string{"--credentials-file=" + garbage}, nil, 2, "credentials from --credentials-file: " + garbage + ": it is not valid JSON of Google's credentials\n"},
 		{"garbage in the environment", nil, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": garbage}, 1,
-			"credentials from GOOGLE_APPLICATION_CREDENTIALS: " + garbage + ": it is no JSON of Google's credentials\n"},
+			"credentials from GOOGLE_APPLICATION_CREDENTIALS: " + garbage + ": it is not valid JSON of Google's credentials\n"},
 	} {
 		r := runWarp(t, c.env, append([]string{"put", "--obj.size=1KiB", "--stress", "--bucket=gs://demo", "--host=" + server.URL}, c.args...)...)
 		if r.code != c.code || !strings.HasSuffix(r.err, c.want) || strings.Count(r.err, "\n") != 1 {

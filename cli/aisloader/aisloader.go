@@ -15,15 +15,17 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/cli/terminal"
+	"warp/pkg/store/ais"
 )
 
 // loaderFlags are the flags of warp aisloader, the same as of NVIDIA's aisloader. Each sets what the flags of other
 // benchmarks set.
 type loaderFlags struct {
 	benchmarks.Flags
-	given func(flag string) bool
-	env   command.Environment
-	store target.Words
+	given    func(flag string) bool
+	env      command.Environment
+	store    target.Words
+	settings ais.Settings
 
 	bucket, provider, ip, s3Endpoint        string
 	tokenFile, bucketProps, etl, etlSpec    string

@@ -12,7 +12,7 @@ import (
 	"warp/cli/session"
 	"warp/internal/wholefile"
 	"warp/pkg/store"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/ais"
 )
 
 // useAIStore talks to AIStore's own API.
@@ -29,8 +29,8 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 	f.store.AccessKey, f.store.SecretKey, f.store.Region = "", "", "" // variables for S3
 	f.store.TokenFile = f.tokenFile
 	f.store.Checksum = cmp.Or(loaderChecksums()[f.checksum], "")
-	f.store.AIStore = store.AIStore{Backend: p.bucket.Provider, Latest: f.latest, Cached: f.cached}
-	if f.store.AIStore.Properties, err = bucketProperties(f.bucketProps); err != nil {
+	f.settings = ais.Settings{Backend: p.bucket.Provider, Latest: f.latest, Cached: f.cached}
+	if f.settings.Properties, err = bucketProperties(f.bucketProps); err != nil {
 		return exit.Usagef("--bprops: %w", err)
 	}
 	if f.cached && p.bucket.Provider == "ais" {
@@ -38,8 +38,9 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 	}
 	if f.etl != "" || f.etlSpec != "" {
 		p.transform, err = f.transformation()
-		f.store.AIStore.ETL = p.transform.Name
+		f.settings.ETL = p.transform.Name
 	}
+	f.store.Settings = store.EncodeSettings(f.settings)
 	return err
 }
 
@@ -88,7 +89,7 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 		return t, nil
 	}
 	var ok bool
-	if t.Spec, ok = engines.BuiltInTransformation(f.etl); !ok {
+	if t.Spec, ok = ais.BuiltInSpec(f.etl); !ok {
 		return t, exit.Usagef("--etl: %q is not one of tar2tf, md5 and echo", f.etl).WithHint("for another one give its specification with --etl-spec")
 	}
 	return t, nil
@@ -97,7 +98,7 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 // setProperties gives a bucket that exists the properties of --bprops. A new one gets them when it is made.
 func (l *aisloaderLoad) setProperties(ctx context.Context) error {
 	client, bucket := l.Target.Client, l.plan.opts.Bucket
-	if l.flags.store.AIStore.Properties == nil {
+	if l.flags.settings.Properties == nil {
 		return nil
 	}
 	exists, err := client.BucketExists(ctx, bucket)

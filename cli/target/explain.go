@@ -168,7 +168,7 @@ func (f *Flags) NoteSilence(con *console.Console, client *store.Client) (stop fu
 	said := make(chan struct{})
 	t := time.AfterFunc(silence, func() {
 		defer close(said)
-		if client.Heard() {
+		if client.HasAnswered() {
 			return
 		}
 		con.Notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.Host, silence, store.AdminTimeout)

@@ -134,10 +134,10 @@ func (f *Flags) findHost() error {
 		return nil
 	}
 	host := ""
-	if f.Provider.Surroundings != nil {
+	if f.Provider.HostFromEnv != nil {
 		var from string
 		var err error
-		if host, from, err = f.Provider.Surroundings(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
+		if host, from, err = f.Provider.HostFromEnv(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		if host != "" {

@@ -5,6 +5,7 @@ package target
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ type Flags struct {
 	redirectHosts                      string
 	redirects                          []string // parsed by Check
 	Options                            OptionFlags
-	aistore                            store.AIStore // of commands that are about AIStore
+	settings                           json.RawMessage // of commands about one kind of store, see [store.Config]
 	EmbeddedMemory                     int64
 }
 
@@ -315,7 +316,7 @@ func (f *Flags) config(version string, concurrency int) (store.Config, error) {
 	return store.Config{
 		TLS: f.TLS, Insecure: f.insecure, CAFile: f.caFile, Region: f.Region,
 		HostSelect: f.hostSelect, AppVersion: version, Concurrency: concurrency,
-		Engine: f.engine, Provider: f.Provider.Name, UnsignedPayload: f.Unsigned, RedirectHosts: f.redirects, AIStore: f.aistore, Options: options,
+		Engine: f.engine, Provider: f.Provider.Name, UnsignedPayload: f.Unsigned, RedirectHosts: f.redirects, Settings: f.settings, Options: options,
 	}, err
 }
 

@@ -1,10 +1,10 @@
 package target
 
 import (
+	"encoding/json"
 	"time"
 
 	"warp/cli/command"
-	"warp/pkg/store"
 )
 
 // Words choose the store in place of [Flags.Group], for commands with flags of another tool.
@@ -14,7 +14,7 @@ type Words struct {
 	TokenFile, CAFile, Checksum    string
 	Insecure                       bool
 	Timeout                        time.Duration
-	AIStore                        store.AIStore
+	Settings                       json.RawMessage // see [store.Config]
 }
 
 // Say sets the flags by the words, and the others to their defaults. Check has to follow.
@@ -23,5 +23,5 @@ func (f *Flags) Say(env command.Environment, w *Words) {
 	f.Host, f.ProviderName, f.Bucket, f.Region = w.Host, w.Provider, w.Bucket, w.Region
 	f.profile, f.AccessKey, f.secretKey = w.Profile, w.AccessKey, w.SecretKey
 	f.credentialsFile, f.caFile, f.insecure = w.TokenFile, w.CAFile, w.Insecure
-	f.Options.checksum, f.Options.timeout, f.aistore = w.Checksum, w.Timeout, w.AIStore
+	f.Options.checksum, f.Options.timeout, f.settings = w.Checksum, w.Timeout, w.Settings
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,9 +32,8 @@ type Config struct {
 	Engine      string        // auto (or ""), lean or minio
 	Provider    string        // the kind of store: "" is S3
 
-	Bearer  Bearer // the source of bearer tokens, for stores that accept them
-	Project string // the project in which buckets are created, for stores that have projects
-	AIStore AIStore
+	Bearer   Bearer          // the source of bearer tokens, for stores that accept them
+	Settings json.RawMessage `json:",omitempty"` // of this kind of store only, in the form of its package
 
 	UnsignedPayload bool     // do not sign the payload of uploads
 	RedirectHosts   []string // hosts outside the store's domain to which it may redirect requests; see Redirects
@@ -42,14 +42,13 @@ type Config struct {
 
 // A Bearer says where requests get their tokens. The zero value uses none.
 type Bearer struct {
-	SAS      string // the parameters of an Azure shared access signature, which go into URLs instead
 	Token    string // a fixed token, used until it expires
 	File     []byte // the content of a credentials file
 	Metadata bool   // use the metadata server of the machine
 }
 
 // Given reports whether any source of tokens is set.
-func (b *Bearer) Given() bool { return b.SAS != "" || b.Token != "" || len(b.File) > 0 || b.Metadata }
+func (b *Bearer) Given() bool { return b.Token != "" || len(b.File) > 0 || b.Metadata }
 
 // An Address is a host as the user wrote it, and the address to connect to if it differs
 // (--resolve-host).
@@ -98,14 +97,14 @@ type Counters struct {
 
 // A Client is the store: all its hosts, and the choice between them.
 type Client struct {
-	hosts    []*Host
-	selector *hostselect.Selector
-	engine   string
-	options  Options
-	counters Counters
-	refused  []atomic.Int64 // refused connections, by host
-	answered atomic.Int32   // the host that answered bookkeeping last
-	heard    atomic.Bool    // answered is set
+	hosts       []*Host
+	selector    *hostselect.Selector
+	engine      string
+	options     Options
+	counters    Counters
+	refused     []atomic.Int64 // refused connections, by host
+	answered    atomic.Int32   // the host that answered bookkeeping last
+	hasAnswered atomic.Bool    // answered is set
 }
 
 // New returns a client for the hosts of cfg. It opens them with driver and sends nothing.
@@ -229,8 +228,8 @@ func (c *Client) HashedPayload() int64 { return c.counters.HashedPayload.Load() 
 // Options returns the options that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
 
-// Heard reports whether bookkeeping has had an answer other than an error.
-func (c *Client) Heard() bool { return c.heard.Load() }
+// HasAnswered reports whether bookkeeping has had an answer other than an error.
+func (c *Client) HasAnswered() bool { return c.hasAnswered.Load() }
 
 // EngineName returns the name of the engine that sends the requests.
 func (c *Client) EngineName() string { return c.engine }
@@ -290,7 +289,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 		switch {
 		case err == nil:
 			c.answered.Store(int32(h.index))
-			c.heard.Store(true)
+			c.hasAnswered.Store(true)
 			return nil
 		case ctx.Err() != nil:
 			return err

@@ -134,6 +134,5 @@ func (cfg *Config) ForAdmin() *Config {
 		Lookup: cfg.Lookup, HTTP2: cfg.HTTP2, SourceIPs: cfg.SourceIPs,
 		ClientCert: cfg.ClientCert, ClientKey: cfg.ClientKey,
 	}
-	own.AIStore.Latest, own.AIStore.Cached, own.AIStore.ETL = false, false, ""
 	return &own
 }

@@ -38,7 +38,7 @@ func allowed() map[string][]string {
 			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
-			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/credentials", "pkg/store/dial",
+			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/ais", "pkg/store/credentials", "pkg/store/dial",
 			"pkg/store/engines", "pkg/store/nethttp",
 		},
 		// The rooms of the command line: which other rooms each may import. Of pkg and internal, each may import what cli may.

@@ -24,7 +24,7 @@ var (
 	_ store.PropertySetter = (*Admin)(nil)
 )
 
-func newAdmin(cfg *store.Config, at store.Address, api *httpclient.API) (*Admin, error) {
+func newAdmin(cfg *store.Config, settings Settings, at store.Address, api *httpclient.API) (*Admin, error) {
 	open := func(limit time.Duration) (*store.Config, *httpclient.Client, error) {
 		own := cfg.ForAdmin()
 		own.Timeout = limit
@@ -36,7 +36,7 @@ func newAdmin(cfg *store.Config, at store.Address, api *httpclient.API) (*Admin,
 		return nil, err
 	}
 	_, slow, err := open(transformTimeout)
-	e := newEngine(own, client, at.Path)
+	e := newEngine(own, settings.forAdmin(), client, at.Path)
 	e.ignoreMissing = true
 	return &Admin{Engine: e, slow: slow}, err
 }

@@ -16,13 +16,33 @@ import (
 	"warp/pkg/store/tokens"
 )
 
+// Settings are the options of requests that only AIStore knows. The zero value asks for nothing.
+type Settings struct {
+	Backend    string `json:"backend,omitempty"`    // where the buckets are: "" or ais is AIStore itself; aws, gcp, azure, oci and ht are behind it
+	Namespace  string `json:"namespace,omitempty"`  // the namespace of the buckets, as in @uuid#name
+	Properties []byte `json:"properties,omitempty"` // the properties of new buckets, as a JSON document; nil = the cluster's defaults
+	Latest     bool   `json:"latest,omitempty"`     // downloads check for a later version behind the cluster
+	Cached     bool   `json:"cached,omitempty"`     // listings contain only the objects that are in the cluster
+	ETL        string `json:"etl,omitempty"`        // the transformation that downloads go through; "" = none
+}
+
+// forAdmin returns the settings for bookkeeping, which sees all objects as they are.
+func (s Settings) forAdmin() Settings {
+	s.Latest, s.Cached, s.ETL = false, false, ""
+	return s
+}
+
 // Open returns the driver for the hosts of cfg. It sends nothing.
 func Open(cfg *store.Config) (store.Driver, error) {
+	var settings Settings
+	if err := cfg.DecodeSettings(&settings); err != nil {
+		return store.Driver{}, err
+	}
 	api := &httpclient.API{Name: "ais", Keeps: "ais-"}
 	if cfg.Bearer.Token != "" {
 		api.Auth = tokens.Static(cfg.Bearer.Token)
 	}
-	api.Hosts = func(ctx context.Context) ([]string, error) { return nodes(ctx, cfg, api) }
+	api.Hosts = func(ctx context.Context) ([]string, error) { return nodes(ctx, cfg, settings, api) }
 	return store.Driver{
 		Name: "ais",
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
@@ -30,9 +50,9 @@ func Open(cfg *store.Config) (store.Driver, error) {
 			if err != nil {
 				return nil, err
 			}
-			return newEngine(cfg, client, a.Path), nil
+			return newEngine(cfg, settings, client, a.Path), nil
 		},
-		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) { return newAdmin(cfg, a, api) },
+		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) { return newAdmin(cfg, settings, a, api) },
 	}, nil
 }
 
@@ -42,7 +62,7 @@ type Engine struct {
 	path   string // the path below which the API is
 	bucket string // the parameters with the bucket's backend and namespace
 	opts   store.Options
-	ais    store.AIStore
+	ais    Settings
 
 	ignoreMissing bool // a missing object counts as deleted
 }
@@ -50,8 +70,8 @@ type Engine struct {
 // ownBackend is the backend of buckets in AIStore itself.
 const ownBackend = "ais"
 
-func newEngine(cfg *store.Config, client *httpclient.Client, path string) *Engine {
-	e := &Engine{client: client, path: path, opts: cfg.Options, ais: cfg.AIStore}
+func newEngine(cfg *store.Config, settings Settings, client *httpclient.Client, path string) *Engine {
+	e := &Engine{client: client, path: path, opts: cfg.Options, ais: settings}
 	e.ais.Backend = cmp.Or(e.ais.Backend, ownBackend)
 	e.bucket = "provider=" + url.QueryEscape(e.ais.Backend)
 	if e.ais.Namespace != "" {

@@ -158,8 +158,8 @@ func TestBackends(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	a.AddRemote("aws", "far", map[string][]byte{"a": []byte("1"), "b": []byte("22")})
-	engine, admin := open(t, a, store.Config{AIStore: store.AIStore{Backend: "aws"}})
-	cached, _ := open(t, a, store.Config{AIStore: store.AIStore{Backend: "aws", Cached: true, Latest: true}})
+	engine, admin := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{Backend: "aws"})})
+	cached, _ := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{Backend: "aws", Cached: true, Latest: true})})
 	if all, in := keys(t, engine, store.List{Bucket: "far"}), keys(t, cached, store.List{Bucket: "far"}); len(all) != 2 || len(in) != 0 {
 		t.Errorf("listed are %v, and in the cluster are %v", all, in)
 	}
@@ -183,7 +183,7 @@ func TestBuckets(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	ctx := t.Context()
-	_, admin := open(t, a, store.Config{AIStore: store.AIStore{Properties: []byte(`{"mirror":{"copies":3,"enabled":true}}`)}})
+	_, admin := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{Properties: []byte(`{"mirror":{"copies":3,"enabled":true}}`)})})
 	exists, err := admin.BucketExists(ctx, "own")
 	if must(t, err); exists {
 		t.Error("the bucket is there before it is made")
@@ -208,7 +208,7 @@ func TestBuckets(t *testing.T) {
 	if removed, err := plain.RemoveBucket(ctx, "foreign"); removed || err != nil {
 		t.Errorf("a bucket of somebody else's was removed: %t, %v", removed, err)
 	}
-	_, wrong := open(t, a, store.Config{AIStore: store.AIStore{Properties: []byte(`{"color":"red"}`)}})
+	_, wrong := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{Properties: []byte(`{"color":"red"}`)})})
 	if err := wrong.MakeBucket(ctx, "other"); err == nil || !strings.Contains(err.Error(), `unknown property "color"`) {
 		t.Errorf("unknown properties: %v", err)
 	}

@@ -29,7 +29,7 @@ type network struct {
 }
 
 // nodes requests the hosts of the cluster from a proxy.
-func nodes(ctx context.Context, cfg *store.Config, api *httpclient.API) (hosts []string, err error) {
+func nodes(ctx context.Context, cfg *store.Config, settings Settings, api *httpclient.API) (hosts []string, err error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout
 	at := cfg.Hosts[0]
@@ -38,7 +38,7 @@ func nodes(ctx context.Context, cfg *store.Config, api *httpclient.API) (hosts [
 		return nil, err
 	}
 	defer client.Close()
-	e := newEngine(own, client, at.Path)
+	e := newEngine(own, settings.forAdmin(), client, at.Path)
 	r := httpclient.NewRequest(http.MethodGet, e.path+daemonPath+"?what=smap")
 	defer r.End()
 	reply, err := e.send(ctx, r, "", newTrace())
@@ -47,7 +47,7 @@ func nodes(ctx context.Context, cfg *store.Config, api *httpclient.API) (hosts [
 	}
 	var all clusterMap
 	if err := json.Unmarshal(reply.Document(), &all); err != nil {
-		return nil, store.BadAnswer(reply.Status, "the answer is no JSON of a cluster's map: %s", store.OneLine(err.Error()))
+		return nil, store.BadAnswer(reply.Status, "the answer is not valid JSON of a cluster's map: %s", store.OneLine(err.Error()))
 	}
 	for _, group := range []map[string]node{all.Targets, all.Proxies} {
 		for _, n := range group {

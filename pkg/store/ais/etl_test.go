@@ -14,7 +14,7 @@ func TestTransform(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Kubernetes: true})
 	a.Put("b", "k", []byte("content"))
-	engine, admin := open(t, a, store.Config{AIStore: store.AIStore{ETL: "warp-md5"}})
+	engine, admin := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{ETL: "warp-md5"})})
 	get := func() (string, store.Download, error) {
 		var into bytes.Buffer
 		d, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}, Into: &into}, newTrace())

@@ -74,7 +74,7 @@ func readToken(name string) (string, error) {
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", errors.New("that is no token")
+		return "", errors.New("that is not a token")
 	}
 	return token, nil
 }

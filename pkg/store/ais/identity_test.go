@@ -33,8 +33,8 @@ func TestIdentify(t *testing.T) {
 		{name: "file of a variable", env: map[string]string{"AIS_AUTHN_TOKEN_FILE": plain}, token: "from-plain", source: "AIS_AUTHN_TOKEN_FILE"},
 		{name: "no file", id: Identity{File: filepath.Join(dir, "missing")}, wrong: "credentials from --credentials-file: open "},
 		{name: "empty file", id: Identity{File: empty}, wrong: "has no token"},
-		{name: "no token", id: Identity{File: broken}, wrong: "that is no token"},
-		{name: "a header in it", id: Identity{Token: "a\r\nX-Evil: 1"}, wrong: "that is no token"},
+		{name: "no token", id: Identity{File: broken}, wrong: "that is not a token"},
+		{name: "a header in it", id: Identity{Token: "a\r\nX-Evil: 1"}, wrong: "that is not a token"},
 		{name: "keys", id: Identity{Other: true}, wrong: "takes a token of AuthN, and no keys"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -106,7 +106,7 @@ func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s 
 		return s, refusal(reply, "")
 	}
 	if err := json.Unmarshal(reply.Document(), &s); err != nil {
-		return s, store.BadAnswer(reply.Status, "the answer is no JSON of a job: %s", store.OneLine(err.Error()))
+		return s, store.BadAnswer(reply.Status, "the answer is not valid JSON of a job: %s", store.OneLine(err.Error()))
 	}
 	return s, nil
 }

@@ -110,7 +110,7 @@ func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *stor
 		return p, err
 	}
 	if err := json.Unmarshal(reply.Document(), &p); err != nil {
-		return p, store.BadAnswer(reply.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))
+		return p, store.BadAnswer(reply.Status, "the answer is not valid JSON of a listing: %s", store.OneLine(err.Error()))
 	}
 	return p, nil
 }

@@ -74,10 +74,10 @@ func readConnection(text string) (c connection, err error) {
 	return c, nil
 }
 
-// Surroundings returns the host that the variables of Azure's own tools name, and the variable or
+// HostFromEnv returns the host that the variables of Azure's own tools name, and the variable or
 // flag that it comes from. It is a host of Blob Storage or, with lake, of Data Lake Storage. key is
 // the value of --access-key, the name of an account.
-func Surroundings(key string, getenv func(string) string, lake bool) (host, from string, err error) {
+func HostFromEnv(key string, getenv func(string) string, lake bool) (host, from string, err error) {
 	c, err := readConnection(getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
 		return "", "", err
@@ -128,7 +128,7 @@ func serves(host, service string) bool {
 // and returns the name of that source. Variables in the environment are used only for the account
 // that they belong to.
 func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
-	cfg.Credentials = store.Keys{}
+	cfg.Credentials, cfg.Settings = store.Keys{}, nil
 	c, err := readConnection(id.Getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
 		return "", nil, err
@@ -139,7 +139,9 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 		return []string{key}
 	}
 	useSAS := func(sas string) (secrets []string) {
-		cfg.Bearer.SAS, secrets, err = readSAS(sas)
+		if sas, secrets, err = readSAS(sas); err == nil {
+			cfg.Settings = store.EncodeSettings(Settings{SAS: sas})
+		}
 		return secrets
 	}
 	switch key := cmp.Or(id.Getenv("AZURE_STORAGE_KEY"), id.Getenv("AZURE_STORAGE_ACCESS_KEY")); {
@@ -166,7 +168,7 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 	default:
 		source = "nowhere (anonymous requests)"
 	}
-	if err == nil && (cfg.Bearer.Given()) && tokens.Exposed(cfg) {
+	if err == nil && (cfg.Bearer.Given() || cfg.Settings != nil) && tokens.Exposed(cfg) {
 		err = fmt.Errorf("%s would send a secret to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
 	}
 	return source, secrets, err

@@ -32,10 +32,14 @@ type authorizer struct {
 }
 
 func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
-	a = &authorizer{sas: cfg.Bearer.SAS, Source: tokens.None()}
+	var settings Settings
+	if err := cfg.DecodeSettings(&settings); err != nil {
+		return nil, err
+	}
+	a = &authorizer{sas: settings.SAS, Source: tokens.None()}
 	b := &cfg.Bearer
 	switch {
-	case b.SAS != "":
+	case a.sas != "":
 	case b.Token != "":
 		a.Source = tokens.Static(b.Token)
 	case b.Metadata:
@@ -43,7 +47,7 @@ func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
 	case len(b.File) > 0:
 		var c client
 		if err := json.Unmarshal(b.File, &c); err != nil {
-			return nil, errors.New("these are no credentials of Entra ID")
+			return nil, errors.New("these are not credentials of Entra ID")
 		}
 		a.Source = tokens.New(c.token)
 	case cfg.Credentials != nil:
@@ -113,7 +117,7 @@ func useClient(getenv func(string) string, cfg *store.Config) (source string, se
 		return "", nil, errors.New("AZURE_CLIENT_ID is set without AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE")
 	}
 	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !tokens.Local(store.Address{Name: u.Host}) {
-		return "", nil, errors.New("AZURE_AUTHORITY_HOST is no URL of https")
+		return "", nil, errors.New("AZURE_AUTHORITY_HOST is not an https URL")
 	}
 	cfg.Bearer.File, err = json.Marshal(c)
 	return source, secrets, err

@@ -13,6 +13,11 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
+// Settings are the settings that only Azure Storage has.
+type Settings struct {
+	SAS string `json:"sas,omitempty"` // the parameters of a shared access signature, which go into URLs
+}
+
 // A Store contains the state that the hosts of a client share.
 type Store struct {
 	auth *authorizer
@@ -62,7 +67,7 @@ func OpenLake(cfg *store.Config) (store.Driver, error) {
 func newStore(cfg *store.Config) (*Store, error) {
 	for _, a := range cfg.Metadata {
 		if !validMetadata(a.Key) {
-			return nil, fmt.Errorf("--add-metadata: %q is no name of metadata in Azure: use letters, digits and underscores, and begin with a letter", a.Key)
+			return nil, fmt.Errorf("--add-metadata: %q is not a valid metadata name in Azure: use letters, digits and underscores, and begin with a letter", a.Key)
 		}
 	}
 	auth, err := newAuthorizer(cfg)

@@ -87,7 +87,7 @@ func TestSuite(t *testing.T) {
 	t.Parallel()
 	for _, lake := range []bool{false, true} {
 		for name, cfg := range map[string]store.Config{
-			"key": {}, "token": {Bearer: store.Bearer{Token: testToken}}, "signature": {Bearer: store.Bearer{SAS: testSAS}},
+			"key": {}, "token": {Bearer: store.Bearer{Token: testToken}}, "signature": {Settings: store.EncodeSettings(Settings{SAS: testSAS})},
 			"described": {Options: store.Options{MD5: true, Checksum: store.ChecksumCRC64NVME, Metadata: []store.Attribute{{Key: "Color", Value: "red"}}}},
 			"in blocks": {Options: store.Options{PartSize: 1 << 20}}, "versions": {},
 		} {
@@ -342,7 +342,7 @@ func TestAppends(t *testing.T) {
 func TestCopiesThatTakeTime(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
-	o := s.open(t, store.Config{Bearer: store.Bearer{SAS: testSAS}})
+	o := s.open(t, store.Config{Settings: store.EncodeSettings(Settings{SAS: testSAS})})
 	o.put(t, "from", "content")
 	s.pending = 3
 	tr := newTrace()

@@ -222,7 +222,7 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 		Paths []listedPath `json:"paths"`
 	}
 	if err := json.Unmarshal(r.Document(), &page); err != nil {
-		return nil, "", store.BadAnswer(r.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))
+		return nil, "", store.BadAnswer(r.Status, "the answer is not valid JSON of a listing: %s", store.OneLine(err.Error()))
 	}
 	return page.Paths, r.Header("x-ms-continuation"), nil
 }

@@ -39,7 +39,7 @@ type param struct{ name, value []byte }
 func newSharedKey(account, key string) (*sharedKey, error) {
 	secret, err := base64.StdEncoding.DecodeString(key)
 	if err != nil || len(secret) == 0 {
-		return nil, fmt.Errorf("the secret key is no key of an Azure storage account, which is in base64")
+		return nil, fmt.Errorf("the secret key is not the base64 key of an Azure storage account")
 	}
 	k := &sharedKey{account: account}
 	k.signers.New = func() any { return &signer{mac: hmac.New(sha256.New, secret), text: make([]byte, 0, 512)} }

@@ -15,8 +15,8 @@ func aisProvider() Provider {
 	const notS3 = "leave it out, or " + inS3
 	return Provider{
 		Name: "ais", Title: "AIStore", Scheme: "ais", Host: "http://127.0.0.1:8080",
-		Surroundings: hostIn("AIS_ENDPOINT"),
-		Accepts:      "--access-token or --credentials-file",
+		HostFromEnv: hostIn("AIS_ENDPOINT"),
+		Accepts:     "--access-token or --credentials-file",
 		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 			cfg.Credentials = store.Keys{}
 			useCertificates(id.Getenv, cfg)
@@ -34,10 +34,6 @@ func aisProvider() Provider {
 		},
 	}
 }
-
-// BuiltInTransformation returns the pod of an AIStore transformation that NVIDIA publishes, or
-// false if there is none of that name.
-func BuiltInTransformation(name string) (spec []byte, ok bool) { return ais.BuiltInSpec(name) }
 
 // useCertificates reads the certificate variables of AIStore's own tools, unless a flag sets them.
 func useCertificates(getenv func(string) string, cfg *store.Config) {

@@ -17,10 +17,10 @@ func gcsProvider() Provider {
 	return Provider{
 		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
 		Serves: gcs.Serves, TLS: true,
-		Surroundings: hostIn("STORAGE_EMULATOR_HOST"),
-		Identify:     identifyGCS,
-		Accepts:      "--access-token, --credentials-file, or a pair of keys",
-		Portable:     gcs.Portable,
+		HostFromEnv: hostIn("STORAGE_EMULATOR_HOST"),
+		Identify:    identifyGCS,
+		Accepts:     "--access-token, --credentials-file, or a pair of keys",
+		Portable:    gcs.Portable,
 		Lacks: map[Feature]string{
 			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
 			StoreKeys:    "leave it out: it encrypts everything that is uploaded",

@@ -15,7 +15,11 @@ type Provider struct {
 	Name   string // as in --provider and [store.Config]
 	Title  string // in messages
 	Scheme string // of bucket URLs, as in gs://NAME
-	Host   string // the default host; "" = a host is required
+	Alias  string // another scheme that means the same; "" = none
+	// CheckBucket returns an error for a name after the scheme that is more than a bucket's; nil = the
+	// usual check is enough.
+	CheckBucket func(scheme, name string) error
+	Host        string // the default host; "" = a host is required
 	// Serves reports whether the name of a host, with or without port, is this provider's; nil = no
 	// host name is.
 	Serves func(host string) bool
@@ -32,9 +36,9 @@ type Provider struct {
 	// Locate returns the hosts and the region of buckets, if the given hosts only identify the
 	// cloud; nil = the given hosts are right.
 	Locate func(hosts, buckets []string, region string) (at []string, in string, err error)
-	// Surroundings returns the host set by the variables of the provider's own tools, and the
+	// HostFromEnv returns the host set by the variables of the provider's own tools, and the
 	// variable or flag that it comes from; nil = there are none.
-	Surroundings func(id *Identity) (host, from string, err error)
+	HostFromEnv func(id *Identity) (host, from string, err error)
 	// Identify completes cfg with the credentials that id asks for, and returns their source and
 	// their secret parts; nil = S3 credentials.
 	Identify func(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error)
@@ -62,7 +66,7 @@ type Identity struct {
 	Getenv         func(string) string
 }
 
-// hostIn returns a Surroundings function for one variable, which contains a host or a URL.
+// hostIn returns a HostFromEnv function for one variable, which contains a host or a URL.
 func hostIn(variable string) func(*Identity) (host, from string, err error) {
 	return func(id *Identity) (host, from string, err error) {
 		if host = id.Getenv(variable); host != "" && !strings.Contains(host, "://") {
@@ -130,9 +134,6 @@ func ProviderOfHost(host string) *Provider {
 // scheme.
 func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	scheme, name, ok := strings.Cut(bucket, "://")
-	if scheme == "abfss" { // abfs over TLS, which is the default anyway
-		scheme = "abfs"
-	}
 	if !ok {
 		return nil, bucket, nil
 	}
@@ -142,7 +143,7 @@ func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 		if known.Scheme == "" {
 			continue
 		}
-		if known.Scheme == strings.ToLower(scheme) {
+		if lower := strings.ToLower(scheme); lower == known.Scheme || known.Alias != "" && lower == known.Alias {
 			p = &known
 		}
 		schemes = append(schemes, known.Scheme+"://")
@@ -152,11 +153,10 @@ func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 		return nil, "", fmt.Errorf("%q is a URL of a host, and not the name of a bucket: give it to --host", bucket)
 	case p == nil:
 		return nil, "", fmt.Errorf("%q has a scheme that warp does not know: buckets are NAME, or %sNAME", bucket, strings.Join(schemes, "NAME, "))
-	case p.Scheme == "abfs" && strings.Contains(name, "@"):
-		container, host, _ := strings.Cut(name, "@")
-		return nil, "", fmt.Errorf("the container has its host in it: write --bucket=%s://%s --host=%s", scheme, container, host)
+	case p.CheckBucket != nil && p.CheckBucket(p.Scheme, name) != nil:
+		return nil, "", p.CheckBucket(p.Scheme, name)
 	case path != "":
-		return nil, "", fmt.Errorf("%q is more than a bucket: write --bucket=%s://%s --prefix=%s", bucket, scheme, name, strings.TrimSuffix(path, "/"))
+		return nil, "", fmt.Errorf("%q is more than a bucket: write --bucket=%s://%s --prefix=%s", bucket, p.Scheme, name, strings.TrimSuffix(path, "/"))
 	}
 	return p, name, nil
 }

@@ -29,7 +29,11 @@ func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{Engine: s.newEngine(own, c, a.Path).lenient(), project: cfg.Project, region: cfg.Region}, nil
+	var settings Settings
+	if err := cfg.DecodeSettings(&settings); err != nil {
+		return nil, err
+	}
+	return &Admin{Engine: s.newEngine(own, c, a.Path).lenient(), project: settings.Project, region: cfg.Region}, nil
 }
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }

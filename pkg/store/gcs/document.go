@@ -207,7 +207,7 @@ func appendHex(dst, b64 []byte) []byte {
 // decode decodes a document into v.
 func decode(r *httpclient.Reply, what string, v any) error {
 	if err := json.Unmarshal(r.Document(), v); err != nil {
-		return store.BadAnswer(r.Status, "the answer is no JSON of %s: %s", what, store.OneLine(err.Error()))
+		return store.BadAnswer(r.Status, "the answer is not valid JSON of %s: %s", what, store.OneLine(err.Error()))
 	}
 	return nil
 }

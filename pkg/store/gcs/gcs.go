@@ -22,6 +22,11 @@ type Store struct {
 	versioned sync.Map // by bucket: whether it makes versions now; only buckets that have any
 }
 
+// Settings are the settings that only Google Cloud Storage has.
+type Settings struct {
+	Project string `json:"project,omitempty"` // in which buckets are created
+}
+
 // Open returns the driver for the hosts of cfg. It sends nothing.
 func Open(cfg *store.Config) (store.Driver, error) {
 	t, err := newTokens(cfg)

@@ -28,7 +28,7 @@ type Identity struct {
 // returns the name of that source. It is an error if a source that the user named has none.
 // Credentials found on this machine go to Google alone.
 func Identify(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
-	cfg.Project = cmp.Or(id.Getenv("GOOGLE_CLOUD_PROJECT"), id.Getenv("GCLOUD_PROJECT"))
+	useProject(cmp.Or(id.Getenv("GOOGLE_CLOUD_PROJECT"), id.Getenv("GCLOUD_PROJECT")), cfg)
 	variable, emulator := id.Getenv("GOOGLE_APPLICATION_CREDENTIALS"), id.Getenv("STORAGE_EMULATOR_HOST") != ""
 	switch {
 	case id.Token != "":
@@ -79,8 +79,19 @@ func useFile(name string, cfg *store.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	cfg.Bearer.File, cfg.Project = data, cmp.Or(cfg.Project, project)
+	cfg.Bearer.File = data
+	if len(cfg.Settings) == 0 { // no variable names another project
+		useProject(project, cfg)
+	}
 	return nil
+}
+
+// useProject sets the project in which buckets are created.
+func useProject(project string, cfg *store.Config) {
+	cfg.Settings = nil
+	if project != "" {
+		cfg.Settings = store.EncodeSettings(Settings{Project: project})
+	}
 }
 
 // wellKnownFile returns the file that gcloud auth application-default login writes.

@@ -46,7 +46,7 @@ func TestIdentify(t *testing.T) {
 		{"a file of no type", google, true, Identity{File: write("empty.json", `{}`)}, nil, "names no type", "", false},
 		{"a file of another type", google, true, Identity{File: magic}, nil, "unknown credential type", "", false},
 		{"a file without a key", google, true, Identity{File: keyless}, nil, "private_key is missing", "", false},
-		{"a file with a key that is no PEM", google, true, Identity{File: plain}, nil, "its private_key is no PEM", "", false},
+		{"a file with a key that is no PEM", google, true, Identity{File: plain}, nil, "its private_key is not PEM", "", false},
 		{"a file with a damaged key", google, true, Identity{File: damaged}, nil, "its private_key is damaged", "", false},
 		{"the metadata server", google, true, Identity{Metadata: true}, nil, "the metadata server", "", true},
 		{"the variable", google, true, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
@@ -68,9 +68,18 @@ func TestIdentify(t *testing.T) {
 			if err != nil {
 				source = err.Error()
 			}
-			if !strings.Contains(source, c.source) || err == nil && (cfg.Project != c.project || cfg.Bearer.Given() != c.token) {
-				t.Errorf("from %q, project %q, tokens %v", source, cfg.Project, cfg.Bearer.Given())
+			if !strings.Contains(source, c.source) || err == nil && (projectOf(t, &cfg) != c.project || cfg.Bearer.Given() != c.token) {
+				t.Errorf("from %q, project %q, tokens %v", source, projectOf(t, &cfg), cfg.Bearer.Given())
 			}
 		})
 	}
+}
+
+func projectOf(t *testing.T, cfg *store.Config) string {
+	t.Helper()
+	var settings Settings
+	if err := cfg.DecodeSettings(&settings); err != nil {
+		t.Fatal(err)
+	}
+	return settings.Project
 }

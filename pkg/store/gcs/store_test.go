@@ -15,7 +15,7 @@ func TestFakeGCS(t *testing.T) {
 	s := teststore.Start(t, teststore.FakeGCS, teststore.Options{})
 	for _, way := range []string{"lean", "net/http"} {
 		t.Run(way, func(t *testing.T) {
-			cfg := store.Config{AppVersion: "1", Concurrency: 1, Project: "p"}
+			cfg := store.Config{AppVersion: "1", Concurrency: 1, Settings: store.EncodeSettings(Settings{Project: "p"})}
 			addr := store.Address{Name: s.Endpoint}
 			driver, err := Open(&cfg)
 			if err != nil {

@@ -50,7 +50,7 @@ func readFile(data []byte) (kind, project string, err error) {
 		Quota   string `json:"quota_project_id"`
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return "", "", errors.New("it is no JSON of Google's credentials")
+		return "", "", errors.New("it is not valid JSON of Google's credentials")
 	}
 	if f.Type == "" {
 		return "", "", errors.New("its JSON names no type, such as service_account")
@@ -74,11 +74,11 @@ func checkFile(data []byte, kind string) error {
 		Key   string `json:"private_key"`
 	}
 	if err := json.Unmarshal(data, &account); err != nil || account.Email == "" || account.Key == "" {
-		return errors.New("it is no key of a service account: client_email or private_key is missing")
+		return errors.New("it is not the key of a service account: client_email or private_key is missing")
 	}
 	block, _ := pem.Decode([]byte(account.Key))
 	if block == nil {
-		return errors.New("its private_key is no PEM")
+		return errors.New("its private_key is not PEM")
 	}
 	if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
 		return nil

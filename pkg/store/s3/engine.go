@@ -342,11 +342,11 @@ func object(r *httpclient.Reply, ref *store.Ref, tr *store.Trace) (store.Object,
 	h := r.Head()
 	modified, err := r.Modified()
 	if err != nil {
-		return store.Object{}, store.Errorf("InternalError", h.Status, "Last-Modified is no time: %q", h.Modified)
+		return store.Object{}, store.Errorf("InternalError", h.Status, "Last-Modified is not a time: %q", h.Modified)
 	}
 	if len(h.SourceTime) > 0 {
 		if modified, err = time.Parse(time.RFC3339Nano, string(h.SourceTime)); err != nil {
-			return store.Object{}, store.Errorf("InternalError", h.Status, "X-Minio-Source-Mtime is no time: %q", h.SourceTime)
+			return store.Object{}, store.Errorf("InternalError", h.Status, "X-Minio-Source-Mtime is not a time: %q", h.SourceTime)
 		}
 	}
 	o := store.Object{Ref: *ref, Size: h.Length, LastModified: modified, DeleteMarker: h.DeleteMarker, HasMetadata: h.HasMetadata}

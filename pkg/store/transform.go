@@ -2,17 +2,6 @@ package store
 
 import "context"
 
-// An AIStore holds the options of requests that only AIStore knows. The zero value asks for
-// nothing.
-type AIStore struct {
-	Backend    string // where the buckets are: "" or ais is AIStore itself; aws, gcp, azure, oci and ht are behind it
-	Namespace  string // the namespace of the buckets, as in @uuid#name
-	Properties []byte // the properties of new buckets, as a JSON document; nil = the cluster's defaults
-	Latest     bool   // downloads check for a later version behind the cluster
-	Cached     bool   // listings contain only the objects that are in the cluster
-	ETL        string // the transformation that downloads go through; "" = none
-}
-
 // A ConfigReader is an [Engine] that can read the store's configuration.
 type ConfigReader interface {
 	// ReadConfig reads the configuration of the cluster and returns its length.
@@ -28,7 +17,7 @@ type BucketRemover interface {
 
 // A Transformer is an [Admin] of a store that transforms objects when they are downloaded.
 type Transformer interface {
-	// StartTransform starts a transformation, for [AIStore.ETL].
+	// StartTransform starts a transformation, which downloads can then name.
 	StartTransform(ctx context.Context, t Transformation) error
 	// StopTransform stops and removes the transformation.
 	StopTransform(ctx context.Context, name string) error
@@ -42,11 +31,11 @@ type Transformation struct {
 
 // A PropertySetter is an [Admin] of a store whose buckets have properties.
 type PropertySetter interface {
-	// SetProperties gives the bucket the properties of [AIStore.Properties].
+	// SetProperties gives the bucket the properties in [Config.Settings].
 	SetProperties(ctx context.Context, bucket string) error
 }
 
-// SetProperties gives a bucket the properties of [AIStore.Properties]. It returns [ErrUnsupported]
+// SetProperties gives a bucket the properties in [Config.Settings]. It returns [ErrUnsupported]
 // if buckets of the store have none.
 func (c *Client) SetProperties(ctx context.Context, bucket string) error {
 	return c.anyHost(ctx, func(h *Host) error {
