@@ -383,7 +383,12 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 }
 
 func (o *outside) report() results.Outside {
-	return results.Outside{Requests: o.Requests, Errors: o.Errors, ErrorsByCode: o.Kinds.counts(), FirstErrors: o.Kinds.first()}
+	r := results.Outside{Requests: o.Requests, Errors: o.Errors, ErrorsByCode: o.Kinds.counts(), FirstErrors: o.Kinds.first()}
+	if o.Requests > 0 {
+		at := utc(o.LongestStart)
+		r.LongestMS, r.LongestStart = float64(o.Longest)/1e6, &at
+	}
+	return r
 }
 
 func (f *flight) report() results.Flight {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -277,5 +278,23 @@ func TestManyObjects(t *testing.T) {
 	}
 	if r := a.accesses(); r != nil && !r.Sampled {
 		t.Error("the report does not say that it is a sample")
+	}
+}
+
+// TestSlowBeforeTheWindow has requests that the window leaves out, and that took
+// longer than all that it shows.
+func TestSlowBeforeTheWindow(t *testing.T) {
+	t.Parallel()
+	const s, ms = time.Second, time.Millisecond
+	rows := uniform("", "PUT", 0, 4*s, 2*s, oplog.Record{Objects: 1})
+	rows = append(rows, uniform("", "PUT", 5*s, 5*s, 10*ms, oplog.Record{Objects: 1})...)
+	w := oplog.Window{Start: 1e15 - 1, Begin: 1e15 + 5e9, End: 1e15 + 1e10}
+	r := analyzeLog(t, windowed(rows, w), Options{})
+	want := "PUT: a request that started before the window, at 13:46:40 UTC, took 2.00s, longer than any that started in the window."
+	if !slices.Contains(r.Warnings, want) {
+		t.Errorf("warnings %q, want %q", r.Warnings, want)
+	}
+	if b := r.Operations[0].WarmUp; b.LongestMS != 2000 || b.LongestStart.UnixNano() != 1e15 {
+		t.Errorf("before the window: %+v", b)
 	}
 }

@@ -624,6 +624,8 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	if !p.whole {
 		c.equal("before", [2]uint64{op.WarmUp.Requests, op.WarmUp.Errors}, [2]uint64{before, beforeErrs})
 		c.equal("after", [2]uint64{op.Late.Requests, op.Late.Errors}, [2]uint64{late, lateErrs})
+		c.outside("before", &op.WarmUp, p, -1)
+		c.outside("after", &op.Late, p, 1)
 		c.equal("in flight", op.InFlight, flightOf(flying))
 		if len(unanswered) > 0 {
 			c.equal("unanswered", *op.Unanswered, flightOf(unanswered))
@@ -654,6 +656,22 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	if len(want) > 0 {
 		c.equal("segment length", op.SegmentS, length)
 		c.extremes(op.Throughput, want, length)
+	}
+}
+
+// outside compares the longest request before or after the window.
+func (c checker) outside(where string, got *results.Outside, p *oracleOp, place int) {
+	var longest, start int64
+	for i := range p.rows {
+		if r := &p.rows[i]; p.g.place(r) == place {
+			if d := ends(r) - r.Start; start == 0 || d > longest || d == longest && r.Start < start {
+				longest, start = d, r.Start
+			}
+		}
+	}
+	c.equal("longest "+where, got.LongestMS, float64(longest)/1e6)
+	if got.LongestStart != nil {
+		c.equal("start of the longest "+where, got.LongestStart.UnixNano(), start)
 	}
 }
 

@@ -94,9 +94,14 @@ type opSummary struct {
 type outside struct {
 	Requests, Errors uint64
 	Kinds            errorKinds
+	Longest          time.Duration // of all requests
+	LongestStart     int64         // its start, the earliest among equal ones
 }
 
 func (o *outside) merge(p *outside) {
+	if p.Requests > 0 {
+		o.took(p.Longest, p.LongestStart)
+	}
 	o.Requests += p.Requests
 	o.Errors += p.Errors
 	o.Kinds.mergeAll(&p.Kinds)
@@ -433,7 +438,16 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 	in.add(c, r, start, end, inside, inside && s.options.Verbose)
 }
 
+// took keeps the longest duration. It comes before the request is counted.
+func (o *outside) took(d time.Duration, start int64) {
+	if o.Requests == 0 || d > o.Longest || d == o.Longest && start < o.LongestStart {
+		o.Longest, o.LongestStart = d, start
+	}
+}
+
 func (o *outside) add(r *oplog.Record) {
+	start, end := r.Span()
+	o.took(time.Duration(end-start), start)
 	o.Requests++
 	if r.Err != "" {
 		o.Errors++

@@ -57,6 +57,16 @@ func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string)
 		say("%s in flight when the window began, and the longest took %s, longer than any that started in the window.",
 			wereRequests(f.Requests), human.Millis(f.LongestMS))
 	}
+	for _, p := range []struct {
+		when string
+		*results.Outside
+	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
+		inFlight := p.Outside == &op.WarmUp && op.InFlight.Requests > 0 && op.InFlight.LongestMS == p.LongestMS
+		if p.Requests > 0 && op.Duration != nil && p.LongestMS > op.Duration.Max && !inFlight {
+			say("a request that started %s the window, at %s, took %s, longer than any that started in the window.",
+				p.when, p.LongestStart.Format("15:04:05 MST"), human.Millis(p.LongestMS))
+		}
+	}
 	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == results.Derived && 20*outside > op.Requests {
 		say("%.1f %% of the requests started outside of the window.", 100*exact.Ratio(float64(outside), float64(op.Requests)))
 	}

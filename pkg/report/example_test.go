@@ -41,5 +41,5 @@ func ExampleText() {
 	//  * 50% Median: 10.0MiB/s, 10.00 obj/s (1s, starting 03:04:05 UTC)
 	//  * Slowest: 10.0MiB/s, 10.00 obj/s (1s, starting 03:04:05 UTC)
 	//
-	// Before the window: 1 request, 0 errors.
+	// Before the window: 1 request, 0 errors; the longest of all took 100ms.
 }

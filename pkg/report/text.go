@@ -209,6 +209,9 @@ func (p *printer) outside(op *results.Operation) {
 		if f := op.InFlight; f.Requests > 0 {
 			line += fmt.Sprintf("; %d in flight when it began, the longest took %s", f.Requests, human.Millis(f.LongestMS))
 		}
+		if w.LongestMS > op.InFlight.LongestMS {
+			line += fmt.Sprintf("; the longest of all took %s", human.Millis(w.LongestMS))
+		}
 		p.line("\n%s.", line)
 	}
 	if l := op.Late; l.Requests > 0 {

@@ -176,6 +176,8 @@ type Outside struct {
 	Errors       uint64            `json:"errors"`
 	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"`
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
+	LongestMS    float64           `json:"longest_ms"`              // duration of the longest of all these requests
+	LongestStart *time.Time        `json:"longest_start,omitempty"` // when it started; missing without requests
 }
 
 // A Flight is a number of requests and their durations.
