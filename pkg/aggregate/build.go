@@ -64,7 +64,7 @@ func (s *Summary) Report() (*results.Report, error) {
 			r.Warnings = append(r.Warnings, g.apartWarning())
 		}
 	}
-	r.Marks = s.markCounts.Reports(s.windows.Common, s.options.Skip, s.marks)
+	r.Marks = s.markCounts.Reports(s.windows.Common, s.options.Skip, s.marks, s.firstUnsent())
 	r.Warnings = append(r.Warnings, s.clockWarnings()...)
 	return r, nil
 }

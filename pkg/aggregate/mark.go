@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"math"
 	"strings"
 
 	"warp/pkg/oplog"
@@ -30,6 +31,20 @@ func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
 		}
 	}
 	return nil
+}
+
+// firstUnsent returns when the first request that was never sent was due.
+func (s *Summary) firstUnsent() int64 {
+	first := int64(math.MaxInt64)
+	if s.trailer == nil {
+		return first
+	}
+	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
+		if t != nil && t.UnsentWaits != nil && t.UnsentWaits.Count > 0 {
+			first = min(first, t.UnsentWaits.FirstDue.UnixNano())
+		}
+	}
+	return first
 }
 
 // countMarks counts a request for the figures of the marks.

@@ -84,7 +84,7 @@ func TestMarksOfAFreeze(t *testing.T) {
 	}{
 		{"mark at the freeze", []float64{8}, [2]float64{8, 11}, []float64{3}, []float64{3}, true, true},
 		{"mark before the freeze", []float64{7.25}, [2]float64{8, 11}, []float64{3.75}, []float64{3}, true, true},
-		{"marks around the freeze", []float64{8, 11}, [2]float64{8, 11}, []float64{3, 0}, []float64{3, .001}, true, true},
+		{"marks around the freeze", []float64{8, 11}, [2]float64{8, 11}, []float64{3, 0}, []float64{3, .001}, true, false},
 		{"never back", []float64{8}, [2]float64{8, 40}, []float64{math.NaN()}, []float64{12}, true, false},
 		{"no effect", []float64{8}, [2]float64{50, 51}, []float64{0}, []float64{.001}, false, true},
 		{"too close to the end", []float64{17}, [2]float64{50, 51}, []float64{math.NaN()}, []float64{.001}, true, false},

@@ -17,7 +17,7 @@ func (a *Assertion) AboutMarks() bool { return a.Metric.Family.ofMarks() }
 // worst mark decides. A mark without recovery fails, unless the window ended
 // too soon after it to know.
 func (v *verdict) judgeMarks() results.Assertion {
-	var worst, unknown *results.MarkReport
+	var worst, unknown, noisy *results.MarkReport
 	for i := range v.report.Marks {
 		m := &v.report.Marks[i]
 		if m.LongestGapS == nil {
@@ -29,6 +29,10 @@ func (v *verdict) judgeMarks() results.Assertion {
 		}
 		if value == nil && v.report.EndsTooSoon(m) {
 			unknown = m
+			continue
+		}
+		if value == nil && m.Noise {
+			noisy = m
 			continue
 		}
 		if value == nil {
@@ -44,6 +48,8 @@ func (v *verdict) judgeMarks() results.Assertion {
 		return v.result(results.Failed, "after the mark "+named(worst))
 	case unknown != nil:
 		return v.result(results.Inconclusive, "the window ends too soon after the mark "+named(unknown))
+	case noisy != nil:
+		return v.result(results.Inconclusive, "the drop after the mark "+named(noisy)+" is not distinguishable from noise")
 	case worst == nil:
 		return v.result(results.Failed, "there is no data: no mark was set while the run was measured")
 	case v.strict:

@@ -16,6 +16,7 @@ func TestJudgeMarks(t *testing.T) {
 	quick := results.MarkReport{At: at, Text: "quick", LongestGapS: number(.5), RecoveryS: number(0)}
 	slow := results.MarkReport{At: at, Text: "slow", LongestGapS: number(3), RecoveryS: number(12)}
 	never := results.MarkReport{At: at, Text: "never", LongestGapS: number(2)}
+	noisy := results.MarkReport{At: at, Text: "noisy", LongestGapS: number(.1), Noise: true}
 	late := results.MarkReport{At: at.Add(time.Minute - 2*time.Second), Text: "late", LongestGapS: number(.1)}
 	for _, test := range []struct {
 		text   string
@@ -30,6 +31,7 @@ func TestJudgeMarks(t *testing.T) {
 		{"recovery>=1s", []results.MarkReport{slow, quick}, false, results.Failed, `measured 0 s; after the mark "quick"`},
 		{"recovery<30s", []results.MarkReport{quick, never, slow}, false, results.Failed, `not back within the window after the mark "never"`},
 		{"recovery<30s", []results.MarkReport{quick, late}, false, results.Inconclusive, `ends too soon after the mark "late"`},
+		{"recovery<30s", []results.MarkReport{quick, noisy}, false, results.Inconclusive, `the drop after the mark "noisy" at 12:00:00 UTC is not distinguishable from noise`},
 		{"recovery<12s", []results.MarkReport{late, slow}, false, results.Failed, "measured 12 s"},
 		{"longest_gap<=3000ms", []results.MarkReport{quick, never, slow}, false, results.Passed, "measured 3000 ms"},
 		{"longest_gap<2.5s", []results.MarkReport{quick, slow}, false, results.Failed, "measured 3 s"},

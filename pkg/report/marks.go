@@ -17,17 +17,44 @@ func Recovery(m *results.MarkReport, r *results.Report) string {
 			return "no figures"
 		}
 		return "outside of the measured window"
+	case m.Noise:
+		return "a drop of throughput is not distinguishable from noise"
 	case m.RecoveryS != nil && *m.RecoveryS == 0:
-		return "no drop of throughput"
+		return "no drop of throughput" + relapse(m)
 	case m.RecoveryS != nil:
-		return "recovered after " + human.Seconds(*m.RecoveryS)
+		return dropped(m) + "recovered after " + recovered(m) + relapse(m)
 	case m.Before == nil:
 		return "recovery unknown, as nothing was measured before the mark"
 	}
 	if r.EndsTooSoon(m) {
 		return fmt.Sprintf("recovery unknown, as the window ends less than %s after the mark", results.RecoverySpan)
 	}
-	return "not recovered within the window"
+	return dropped(m) + "not recovered within the window"
+}
+
+// dropped says when the drop began if that was not at the mark.
+func dropped(m *results.MarkReport) string {
+	if m.DropS == nil || *m.DropS < 1 {
+		return ""
+	}
+	return "dropped after " + human.Seconds(*m.DropS) + ", "
+}
+
+// recovered returns the time of the recovery, or the times between which it is.
+func recovered(m *results.MarkReport) string {
+	to := human.Seconds(*m.RecoveryS)
+	if m.RecoveryFromS == nil || human.Seconds(*m.RecoveryFromS) == to {
+		return to
+	}
+	return human.Seconds(*m.RecoveryFromS) + " to " + to
+}
+
+// relapse names the next drop after the recovery.
+func relapse(m *results.MarkReport) string {
+	if m.RelapseS == nil {
+		return ""
+	}
+	return ", dropped again after " + human.Seconds(*m.RelapseS)
 }
 
 // Gap says in words for how long no request succeeded.

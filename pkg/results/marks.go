@@ -10,7 +10,14 @@ type MarkReport struct {
 	During      *MarkPhase `json:"during"`        // to the recovery, or to the next mark if that is earlier; null if it recovered at once
 	After       *MarkPhase `json:"after"`         // from the recovery to the next mark or the end of the window; null if there is no such time
 	LongestGapS *float64   `json:"longest_gap_s"` // without a successful request, up to the next mark or the end of the window; null outside the window
-	RecoveryS   *float64   `json:"recovery_s"`    // until the throughput recovered; null = it did not, or that is unknown
+
+	// The recovery is between these two. null = there was none, or it is unknown; 0 = no drop.
+	RecoveryFromS *float64 `json:"recovery_from_s"`
+	RecoveryS     *float64 `json:"recovery_s"`
+
+	DropS    *float64 `json:"drop_s,omitempty"`    // until the drop that it recovered from; missing if there was none
+	RelapseS *float64 `json:"relapse_s,omitempty"` // until the next drop after the recovery, before the next mark; missing if there was none
+	Noise    bool     `json:"noise,omitempty"`     // there was a drop, not distinguishable from noise
 }
 
 // A MarkPhase is a time before or after a mark.

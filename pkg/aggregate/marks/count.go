@@ -27,24 +27,27 @@ const (
 )
 
 // Counts counts a run between its marks. Its memory grows with the time
-// after the first mark: 40 bytes for each interval, and at most 300 histograms
+// after the first mark: 56 bytes for each interval, in an open loop its response times as well, and at most 300 histograms
 // for each period.
 type Counts struct {
 	from, to    int64 // of the window; without a window, from is the first start
 	windowKnown bool  // the begin of the window is known
-	counted     bool  // at least one request was counted
 	last        int64 // latest end of a request
-	known       oplog.Window
-	periods     []*period
+
+	counted, due uint64 // requests, and how many of them had a time at which they were due
+	queuedBefore uint64 // requests that were due before the first mark and sent after it
+	known        oplog.Window
+	periods      []*period
 }
 
 // A period is the time from one mark to the next. The first one starts with the
 // window and needs only sums.
 type period struct {
 	from           int64
-	bytes, objects uint64      // by share of time; objects in stats.ObjectUnit
-	intervals      []interval  // empty in the first period
-	starts         []*startBin // the first period has one bin
+	bytes, objects uint64          // by share of time; objects in stats.ObjectUnit
+	intervals      []interval      // empty in the first period
+	starts         []*startBin     // the first period has one bin
+	response       stats.Histogram // in the first period, of requests that were due and ended in it
 }
 
 // An interval counts the traffic of a short time.
@@ -52,6 +55,9 @@ type interval struct {
 	bytes, objects uint64 // by share of time
 	succeeded      uint64 // successful requests that ended here
 	first, last    int64  // first and last of their ends
+
+	response     *stats.Sparse // of successful requests that were due here; nil if there are none
+	queued, sent uint32        // requests that were due here and sent later, and the other way round
 }
 
 // A startBin counts requests that ended in a period, by their start.
@@ -114,10 +120,14 @@ func (m *Counts) Add(r *oplog.Record) {
 
 // add counts a request; inside reports whether it belongs to the window.
 func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
-	if m.counted = true; !m.windowKnown {
+	if m.counted++; !m.windowKnown {
 		m.from, m.last = min(m.from, start), max(m.last, end)
 	}
 	k := m.periodIndex(min(end, m.to))
+	if r.Due != 0 {
+		m.due++
+		m.addDue(r, k, start, end)
+	}
 	if inside {
 		bin := m.periods[k].bin(start, k > 0)
 		if r.Err == "" {
@@ -134,6 +144,52 @@ func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
 	}
 	a := stats.NewAmount(start, end, r.Bytes, int64(r.Objects))
 	m.distribute(&a, k)
+}
+
+// addDue counts a request of an open loop by when it was due, and its wait until
+// it was sent. It ended in period k.
+func (m *Counts) addDue(r *oplog.Record, k int, start, end int64) {
+	due, sent := m.periodIndex(exact.AddInt(r.Due, 1)), m.periodIndex(exact.AddInt(start, 1)) // a mark belongs to what follows
+	var from, to *interval
+	if due > 0 && r.Due < m.to {
+		from = m.periods[due].intervalAt(m.periods[due].intervalIndex(r.Due))
+	}
+	if sent > 0 && start < m.to {
+		to = m.periods[sent].intervalAt(m.periods[sent].intervalIndex(start))
+		if from != nil { // the list may have grown
+			from = m.periods[due].intervalAt(m.periods[due].intervalIndex(r.Due))
+		}
+	}
+	switch response := time.Duration(exact.Distance(r.Due, end)); {
+	case r.Err != "":
+	case from != nil:
+		if from.response == nil {
+			from.response = new(stats.Sparse)
+		}
+		from.response.Add(response)
+	case due == 0 && k == 0:
+		m.periods[0].response.Add(response)
+	}
+	if from == to || start <= r.Due {
+		return
+	}
+	switch {
+	case from != nil:
+		from.queued++
+	case due == 0 && start >= m.firstMark():
+		m.queuedBefore++
+	}
+	if to != nil {
+		to.sent++
+	}
+}
+
+// firstMark returns the time of the first mark.
+func (m *Counts) firstMark() int64 {
+	if len(m.periods) < 2 {
+		return math.MaxInt64
+	}
+	return m.periods[1].from
 }
 
 // periodIndex returns the period that an end belongs to. A request that ended

@@ -2,6 +2,7 @@ package marks_test
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"warp/pkg/aggregate/marks"
@@ -23,7 +24,7 @@ func Example() {
 		}
 		counts.Add(&oplog.Record{Op: "GET", Start: at, Duration: 100 * time.Millisecond, Objects: 1, Bytes: 1000})
 	}
-	for _, m := range counts.Reports(window, 0, []oplog.Mark{failure}) {
+	for _, m := range counts.Reports(window, 0, []oplog.Mark{failure}, math.MaxInt64) {
 		fmt.Printf("%s: %g bytes/s before, longest gap %g s, recovered after %g s\n", m.Text, m.Before.BytesPerS, *m.LongestGapS, *m.RecoveryS)
 	}
 	// Output: node 3 failed: 10000 bytes/s before, longest gap 5.1 s, recovered after 5 s
