@@ -33,11 +33,11 @@ func TestRecoverySentences(t *testing.T) {
 	r := &results.Report{}
 	for want, m := range map[string]results.MarkReport{
 		"no drop of throughput":                                  {RecoveryFromS: number(0), RecoveryS: number(0)},
-		"recovered after 4.00s":                                     {RecoveryFromS: number(4), RecoveryS: number(4), DropS: number(.1)},
-		"recovered after 3.80s to 4.20s":                           {RecoveryFromS: number(3.8), RecoveryS: number(4.2), DropS: number(0)},
-		"dropped after 6.00s, recovered after 16s":                  {RecoveryFromS: number(16), RecoveryS: number(16), DropS: number(6)},
-		"recovered after 4.00s, dropped again after 20s":            {RecoveryFromS: number(4), RecoveryS: number(4), RelapseS: number(20)},
-		"dropped after 6.00s, not recovered within the window":      {DropS: number(6)},
+		"recovered after 4.00s":                                  {RecoveryFromS: number(4), RecoveryS: number(4), DropS: number(.1)},
+		"recovered after 3.80s to 4.20s":                         {RecoveryFromS: number(3.8), RecoveryS: number(4.2), DropS: number(0)},
+		"dropped after 6.00s, recovered after 16s":               {RecoveryFromS: number(16), RecoveryS: number(16), DropS: number(6)},
+		"recovered after 4.00s, dropped again after 20s":         {RecoveryFromS: number(4), RecoveryS: number(4), RelapseS: number(20)},
+		"dropped after 6.00s, not recovered within the window":   {DropS: number(6)},
 		"a drop of throughput is not distinguishable from noise": {Noise: true},
 	} {
 		m.LongestGapS, m.Before = gap, before
