@@ -41,7 +41,7 @@ func TestRecoverySentences(t *testing.T) {
 		"a drop of throughput is not distinguishable from noise": {Noise: true},
 	} {
 		m.LongestGapS, m.Before = gap, before
-		if got := recovery(&m, r); got != want {
+		if got := Recovery(&m, r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
