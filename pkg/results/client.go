@@ -53,6 +53,9 @@ func Gain(clientShare float64) float64 {
 	return clientShare / (1 - clientShare)
 }
 
+// maxGain keeps the gain a number that JSON can carry.
+const maxGain = 1e4
+
 // ClientsThroughput reports whether the client's share of the workers' time is too large for the throughput to describe the
 // store.
 func ClientsThroughput(clientShare float64) bool { return Gain(clientShare) > clientPart }
@@ -134,7 +137,7 @@ func (r *Report) judgeClient() {
 	for _, o := range ops {
 		v.addFigures(o)
 		if s := o.ClientShare; s != nil {
-			gain := 100 * Gain(*s)
+			gain := 100 * min(Gain(*s), maxGain)
 			if v.GainPercent == nil || gain > *v.GainPercent {
 				v.GainPercent = &gain
 			}
@@ -195,7 +198,7 @@ func (v *ClientVerdict) conclude(ops []*Operation, late bool) {
 }
 
 func (v *ClientVerdict) gain() string {
-	if math.IsInf(*v.GainPercent, 1) || *v.GainPercent > 1000 {
+	if *v.GainPercent > 1000 {
 		return "by far"
 	}
 	return fmt.Sprintf("by at most %.0f %%", *v.GainPercent)

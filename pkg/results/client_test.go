@@ -1,0 +1,73 @@
+package results
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"warp/pkg/hostload"
+)
+
+func sameStats(ms float64) *Stats {
+	return &Stats{Count: 5000, Mean: ms, P50: ms, P90: ms, P99: ms, P999: ms, Max: ms}
+}
+
+// The verdict names the figures that are this machine's.
+func TestClientVerdict(t *testing.T) {
+	t.Parallel()
+	share := func(x float64) *float64 { return &x }
+	tail := &Stats{Count: 5000, Mean: 2, P50: 2, P90: 2, P99: 25, P999: 40, Max: 50}
+	note := "this machine may have been the limit: warp used 95 % of the CPU"
+	for name, test := range map[string]struct {
+		ops      []Operation
+		load     hostload.Load
+		verdict  string
+		sentence string
+		warnings int
+	}{
+		"the store's":       {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(1.95), ClientShare: share(.05)}}, verdict: StoresFigures, sentence: "The figures are the store's."},
+		"50 µs are nothing": {ops: []Operation{{Op: "GET", Duration: sameStats(.1), Wire: sameStats(.051)}}, verdict: StoresFigures, sentence: "The figures are the store's."},
+		"tail": {ops: []Operation{{Op: "GET", Duration: tail, Wire: sameStats(2), ClientShare: share(.05)}}, verdict: SomeFigures,
+			sentence: "p50, p90 and throughput are the store's; p99 and above is this machine's."},
+		"tail of one operation": {ops: []Operation{{Op: "GET", Duration: tail, Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2), Wire: sameStats(2)}}, verdict: SomeFigures,
+			sentence: "p50, p90 and throughput are the store's; GET p99 and above is this machine's."},
+		"throughput": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(1.9), ClientShare: share(.2)}}, verdict: SomeFigures,
+			sentence: "p50, p90 and p99 are the store's; throughput (by at most 25 %) is this machine's."},
+		"all":                 {ops: []Operation{{Op: "GET", Duration: sameStats(20), Wire: sameStats(2), ClientShare: share(.9)}}, verdict: ClientLimited, sentence: "This machine was the limit, by at most 900 %."},
+		"nothing on the wire": {ops: []Operation{{Op: "GET", Duration: sameStats(20), Wire: sameStats(2), ClientShare: share(1)}}, verdict: ClientLimited, sentence: "This machine was the limit, by far."},
+		"late": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}}, load: hostload.Load{PacingLagS: .01}, verdict: SomeFigures,
+			sentence: "p50, p90 and p99 are the store's; the delay behind the schedule is this machine's."},
+		"no stamps": {ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
+			sentence: "The client's share of the figures is unknown: the kernel's time stamps are missing."},
+	} {
+		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
+		r.judgeClient()
+		if r.Client == nil || r.Client.Verdict != test.verdict || r.Client.Sentence != test.sentence || len(r.Warnings) != test.warnings {
+			t.Errorf("%s: %+v, warnings %q", name, r.Client, r.Warnings)
+			continue
+		}
+		if !strings.Contains(r.Client.Text(), "95 % of the CPU") {
+			t.Errorf("%s: no reason in %q", name, r.Client.Text())
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Comparisons withhold the metric concerned, and no other.
+func TestClientCause(t *testing.T) {
+	t.Parallel()
+	limit := .3
+	f := Figures{Duration: &Stats{P50: 2, P99: 25}, Wire: &Stats{P50: 1.95, P99: 5}, TTFB: &Stats{}, ClientShare: &limit}
+	for name, withheld := range map[string]bool{"p50": false, "p99": true, "wire.p99": false, "ttfb.p99": true, "throughput": true, "objs": true, "errors": false} {
+		m, ok := FindMetric(name)
+		if why := m.ClientCause(&f); !ok || (why != "") != withheld {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+	f.Wire = nil
+	if m, _ := FindMetric("p99"); m.ClientCause(&f) != "" {
+		t.Error("without stamps there is a cause")
+	}
+}
