@@ -24,19 +24,10 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require (
-	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
-	github.com/chromedp/chromedp v0.14.2
-	github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
-)
+require github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
 
 require (
 	cloud.google.com/go/compute/metadata v0.3.0 // indirect
-	github.com/chromedp/sysutil v1.1.0 // indirect
-	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
-	github.com/gobwas/httphead v0.1.0 // indirect
-	github.com/gobwas/pool v0.2.1 // indirect
-	github.com/gobwas/ws v1.4.0 // indirect
 	golang.org/x/oauth2 v0.37.0
 )
 

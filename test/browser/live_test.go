@@ -1,9 +1,9 @@
-package web
+package browser
 
 import (
-	"context"
+	"net/url"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,37 +15,44 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"warp/internal/check"
 	"warp/pkg/counter"
 	"warp/pkg/monitor"
 	"warp/pkg/report/page"
+	"warp/pkg/report/web"
 )
 
-// browser starts Chromium, which CI has.
-func browser(t *testing.T) context.Context {
+const limit = time.Minute
+
+// A run is a run with a page.
+type run struct {
+	*web.Server
+	base  string
+	marks chan string
+}
+
+func serve(t *testing.T) *run {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no Chromium, and CI tests with one")
-		}
-		t.Skip("there is no Chromium")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(2*time.Minute))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
+	r := &run{marks: make(chan string, 10)}
+	log := filepath.Join(t.TempDir(), "run.csv.zst.part")
+	check.OK(t, os.WriteFile(log, []byte("rows"), 0o600))
+	var err error
+	r.Server, err = web.Listen("127.0.0.1:0", web.Options{
+		Stop: func() {},
+		Mark: func(text string) error { r.marks <- text; return nil },
+		Log:  func() string { return log },
+	})
+	check.OK(t, err)
+	t.Cleanup(r.Close)
+	u, err := url.Parse(r.URL())
+	check.OK(t, err)
+	r.base = "http://" + u.Host
+	return r
 }
 
 // at returns the page of a timeline after so many seconds.
 func at(seconds int) *page.Page {
-	c := &Timeline{Workers: 8, Clients: 1}
+	c := &web.Timeline{Workers: 8, Clients: 1}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
 	for i := range int64(seconds) {
 		n := uint64(i+1) * 100
@@ -59,7 +66,7 @@ func at(seconds int) *page.Page {
 // reload shows the same, and the end is visible. No request goes anywhere else.
 func TestBrowserFollowsTheRun(t *testing.T) {
 	t.Parallel()
-	r := serve(t, "127.0.0.1:0")
+	r := serve(t)
 	ctx := browser(t)
 	var mu sync.Mutex
 	var bad []string
@@ -77,7 +84,7 @@ func TestBrowserFollowsTheRun(t *testing.T) {
 		}
 	})
 	poll := func(expression string) chromedp.Action {
-		return chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(patience))
+		return chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(limit))
 	}
 	step := func(name string, actions ...chromedp.Action) {
 		t.Helper()

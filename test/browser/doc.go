@@ -1,0 +1,2 @@
+// Package browser tests the pages of reports and runs in Chromium.
+package browser
