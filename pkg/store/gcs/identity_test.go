@@ -42,7 +42,7 @@ func TestIdentify(t *testing.T) {
 		{"a token for this machine", "127.0.0.1:4443", false, Identity{Token: "t"}, nil, "--access-token", "", true},
 		{"a file", google, true, Identity{File: account}, nil, "--credentials-file", "p", true},
 		{"a file, another project", google, true, Identity{File: account}, map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}, "--credentials-file", "mine", true},
-		{"a broken file", google, true, Identity{File: broken}, nil, "it is no JSON", "", false},
+		{"a broken file", google, true, Identity{File: broken}, nil, "it is not valid JSON", "", false},
 		{"a file of no type", google, true, Identity{File: write("empty.json", `{}`)}, nil, "names no type", "", false},
 		{"a file of another type", google, true, Identity{File: magic}, nil, "unknown credential type", "", false},
 		{"a file without a key", google, true, Identity{File: keyless}, nil, "private_key is missing", "", false},
