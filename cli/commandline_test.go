@@ -91,6 +91,8 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --session-token=x", code: 2, want: "is given without --access-key and --secret-key"},
 		{args: "get --profile=x --access-key=a --secret-key=b", code: 2, want: "--profile and --access-key cannot be combined"},
 		{args: "get --dry-run -profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 0, want: "--access-key        (not set)"},
+		{args: "aisloader -getconfig -duration=5s -cleanup=true -bucket=ais://bucket -ip=127.0.0.1 -port=1", code: 1, want: "nothing answers at http://127.0.0.1:1"},
+		{args: "aisloader -s3endpoint=http://127.0.0.1:1 -s3profile=nix -bucket=s3://bucket -pctput=100 -duration=1s -cleanup=true", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 1, want: "AWS profile nix is neither in"},
 		{args: "get --host=127.0.0.1:1 -profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 1, want: "AWS profile x is neither in"},
 		{args: "get --dry-run", env: rdma, code: 2, want: "environment variable WARP_RDMA: --rdma is not part of this tool; unset it"},
 		{args: "run x.yml", env: rdma, code: 2, want: "environment variable WARP_RDMA:"},

@@ -31,7 +31,7 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 	table.Absent = absentCommands()
 	table.Instead = map[string][]string{}
 	for _, name := range []string{"access-key", "secret-key", "session-token"} {
-		table.Instead[name] = []string{"profile", "credentials-file"}
+		table.Instead[name] = []string{"profile", "s3profile", "credentials-file"}
 	}
 	return table
 }

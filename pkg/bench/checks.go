@@ -43,9 +43,13 @@ func FileLimit(connections, concurrency int) error {
 }
 
 // tryHosts sends a request to each host before the run. Otherwise a misspelt host would fail its share of all requests.
+// A single host is not asked if the run first opens a bucket there, which fails anyway if the host is dead.
 func tryHosts(ctx context.Context, c *store.Client, o *Options, p Progress) error {
-	dead := c.TryHosts(ctx, o.Bucket)
 	hosts := len(c.Endpoints())
+	if hosts == 1 && !o.NoBucket {
+		return nil
+	}
+	dead := c.TryHosts(ctx, o.Bucket)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -21,11 +21,7 @@ const (
 )
 
 // TryHosts asks each host for bucket and returns the hosts that did not answer. Any answer will do.
-// It does not ask a single host, because the next request will fail anyway if that host is dead.
 func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
-	if len(c.hosts) == 1 {
-		return nil
-	}
 	failed := make([]error, len(c.hosts))
 	slots := make(chan struct{}, hostsAtOnce)
 	var wg sync.WaitGroup
