@@ -35,6 +35,9 @@ func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 		o.Width = 80
 	}
 	p := &compactPrinter{printer{o: TextOptions{Color: o.Color, Location: o.Location}}, o.Width, r}
+	for _, s := range r.Events() {
+		p.paragraph("Event:", s)
+	}
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Kind == "preparation" {
 			p.preparation(i)
@@ -84,10 +87,12 @@ func (p *compactPrinter) paragraph(title, text string) {
 	p.line("%s", line)
 }
 
-// results lists the results of the assertions.
+// results lists the results of the assertions, except for failures, which are events.
 func (p *compactPrinter) results() {
 	for i := range p.report.Assertions {
-		p.paragraph("Assertion:", p.report.Assertions[i].Sentence)
+		if a := &p.report.Assertions[i]; a.Result != results.Failed {
+			p.paragraph("Assertion:", a.Sentence)
+		}
 	}
 }
 

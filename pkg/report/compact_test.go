@@ -79,3 +79,24 @@ func TestCompactComparisonGolden(t *testing.T) {
 		golden(t, fmt.Sprintf("mixed-cmp-compact-%d.txt", width), func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 	}
 }
+
+// What happened comes before any figure.
+func TestCompactEvents(t *testing.T) {
+	t.Parallel()
+	r := &results.Report{
+		Groups:     []results.GroupReport{{Kind: results.KindMeasured}},
+		Operations: []results.Operation{{Op: "GET", SegmentS: 1, Hosts: []results.Part{{Name: "http://x"}}}},
+		Assertions: []results.Assertion{{Result: results.Failed, Sentence: "p99<5ms failed: measured 8 ms"}, {Result: results.Passed, Sentence: "errors<1% holds"}},
+	}
+	for i, rate := range []float64{100, 100, 0, 378, 100, 100} {
+		r.Operations[0].Segments = append(r.Operations[0].Segments, results.Segment{Start: time.Date(2026, 11, 23, 10, 0, i, 0, time.UTC), DurationS: 1, ObjectsPerS: rate})
+	}
+	var b strings.Builder
+	if err := Compact(&b, r, CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Event: Assertion p99<5ms failed: measured 8 ms.\nEvent: GET: outage of at least 1.0s from 10:00:02 UTC on, in which hardly any request succeeded.\nGET "
+	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "p99<5ms") != 1 || !strings.Contains(got, "Assertion: errors<1% holds") {
+		t.Error(got)
+	}
+}

@@ -128,7 +128,8 @@ func (r *Stability) conclude(all []stretch, drifts bool) {
 	case n > 0:
 		worst := 0.
 		for _, o := range r.Outliers {
-			if math.Abs(o.Distance) > math.Abs(worst) {
+			// What is slower counts first: a store that catches up after an outage is not the news.
+			if o.Distance < 0 == (worst < 0) && math.Abs(o.Distance) > math.Abs(worst) || o.Distance < 0 && worst >= 0 {
 				worst = o.Distance
 			}
 		}

@@ -30,6 +30,7 @@ func Report(r *results.Report, o Options) *Page {
 			p.scale.add(op)
 		}
 	}
+	p.assertions(r)
 	p.overview(groups)
 	p.marked(r, groups)
 	for _, g := range groups {
@@ -37,7 +38,6 @@ func Report(r *results.Report, o Options) *Page {
 	}
 	p.soFar("host", o.Hosts, o.Elapsed)
 	p.soFar("client", o.Clients, o.Elapsed)
-	p.assertions(r)
 	p.before(r, groups)
 	p.reproduce(r)
 	return p

@@ -25,19 +25,32 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 			requests, failed = requests+op.Inside+op.Errors, failed+op.Errors
 		}
 	}
-	p.Lead = append(p.Lead, ranSentence(r, groups, requests))
 	if len(groups) == 1 {
 		g := &groups[0]
 		p.Cards = append(p.Cards, throughputCard(g), latencyCard(g))
 	}
-	p.Cards = append(p.Cards, errorCard(groups, requests, failed), steadyCard(groups), p.limitCard(r, groups))
+	limit := p.limitCard(r, groups)
+	p.Cards = append(p.Cards, errorCard(groups, requests, failed), steadyCard(groups))
 	var words []string
 	for _, c := range p.Cards {
 		if c.sentence != "" {
 			words = append(words, c.sentence)
 		}
 	}
-	p.Lead = append(p.Lead, strings.Join(words, " "))
+	p.Cards = append(p.Cards, limit)
+	ran := ranSentence(r, groups, requests)
+	if events := r.Events(); len(events) > 0 { // what happened, and whether the store did it, before any figure
+		p.Lead = append(p.Lead, human.Visible(strings.Join(events, " ")))
+		if limit.sentence != "" {
+			p.Lead = append(p.Lead, limit.sentence)
+		}
+		p.Lead = append(p.Lead, ran+" "+strings.Join(words, " "))
+		return
+	}
+	if limit.sentence != "" {
+		ran += " " + limit.sentence
+	}
+	p.Lead = append(p.Lead, ran, strings.Join(words, " "))
 }
 
 func ranSentence(r *results.Report, groups []group, requests uint64) string {

@@ -1,0 +1,51 @@
+package results
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	segments := func(rates ...float64) (all []Segment) {
+		for i, rate := range rates {
+			all = append(all, Segment{Start: time.Date(2026, 11, 23, 10, 0, i, 0, time.UTC), DurationS: 1, ObjectsPerS: rate})
+		}
+		return all
+	}
+	hosts := func(p50 ...float64) (all []Part) {
+		for i, x := range p50 {
+			all = append(all, Part{Name: "http://" + string(rune('a'+i)) + ":9000", Requests: 100, Duration: &Stats{Count: 100, P50: x}})
+		}
+		return all
+	}
+	failed := []Assertion{{Result: Passed, Sentence: "errors<1% holds"}, {Result: Failed, Sentence: "p99<5ms failed: measured 8 ms"}}
+	for name, test := range map[string]struct {
+		op         Operation
+		assertions []Assertion
+		want       string
+	}{
+		"nothing":                      {op: Operation{Segments: segments(100, 101, 99, 100, 98, 103), Hosts: hosts(10, 11, 14)}},
+		"an outage, then the catch-up": {op: Operation{Segments: segments(100, 100, 0, 3, 0, 378, 100, 100)}, want: "GET: outage of at least 3.0s from 10:00:02 UTC on, in which hardly any request succeeded."},
+		"until the end":                {op: Operation{Segments: segments(100, 100, 100, 100, 0, 0)}, want: "GET: outage of at least 2.0s from 10:00:04 UTC on, in which hardly any request succeeded."},
+		"two":                          {op: Operation{Segments: segments(0, 100, 100, 0, 0, 100, 100, 100)}, want: "of at least 2.0s from 10:00:03 UTC on, in which hardly any request succeeded, the longest of 2 outages."},
+		"a dip":                        {op: Operation{Segments: segments(100, 100, 50, 100, 100, 100)}},
+		"rare requests":                {op: Operation{Segments: segments(100, 100, 0, 100, 100, 100), SegmentS: .1}},
+		"few segments":                 {op: Operation{Segments: segments(100, 0, 100)}},
+		"a slow host":                  {op: Operation{Hosts: hosts(10, 60, 11)}, want: "GET: host b:9000 is slow: median 60.0ms, other hosts 11.0ms; it received 33 % of the requests."},
+		"many slow hosts":              {op: Operation{Hosts: hosts(10, 10, 10, 10, 10, 10, 10, 60, 60, 60)}, want: "GET: so are 1 more."},
+		"hosts without requests":       {op: Operation{Hosts: []Part{{Name: "x"}, {Name: "y", Duration: &Stats{Count: 100, P50: 5}}}}},
+		"an assertion":                 {assertions: failed, want: "Assertion p99<5ms failed: measured 8 ms."},
+	} {
+		test.op.Op = "GET"
+		if test.op.SegmentS == 0 {
+			test.op.SegmentS = 1
+		}
+		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: []Operation{test.op}, Assertions: test.assertions}
+		got := strings.Join(r.Events(), "\n")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
