@@ -95,7 +95,7 @@ func TestCompactEvents(t *testing.T) {
 	if err := Compact(&b, r, CompactOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "Event: Assertion p99<5ms failed: measured 8 ms.\nEvent: GET: outage of at least 1.0s from 10:00:02 UTC on, in which hardly any request succeeded.\nGET "
+	const want = "Event: Assertion p99<5ms failed: measured 8 ms.\nEvent: GET: outage of at least 1.0s from 10:00:02 UTC on, in which hardly any\n  request succeeded.\nGET "
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "p99<5ms") != 1 || !strings.Contains(got, "Assertion: errors<1% holds") {
 		t.Error(got)
 	}
