@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v3"
 
@@ -157,6 +158,8 @@ func (f *Flags) Check() error {
 		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.Signature)
 	case f.Bucket == "":
 		return exit.Usagef("--bucket is empty")
+	case strings.ContainsFunc(f.Region, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
+		return exit.Usagef("--region=%q is no region: it has a blank or a control character", f.Region)
 	}
 	if err := f.checkStore(); err != nil {
 		return err

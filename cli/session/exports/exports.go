@@ -79,12 +79,18 @@ func (f *Flags) Check() error {
 		if a.value == "" {
 			continue
 		}
-		_, port, err := net.SplitHostPort(a.value)
+		host, port, err := net.SplitHostPort(a.value)
 		if err != nil {
 			return exit.Usagef("--%s: %q is not a HOST:PORT", a.name, a.value)
 		}
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return exit.Usagef("--%s: the port of %q is not a number up to 65535", a.name, a.value)
+		}
+		if n, _ := strconv.Atoi(port); n == 0 && a.name == "statsd" {
+			return exit.Usagef("--statsd: %q has port 0, to which nothing can be sent", a.value)
+		}
+		if strings.Trim(host, "0123456789.") == "" && host != "" && net.ParseIP(host) == nil {
+			return exit.Usagef("--%s: %q is not an IP address", a.name, host)
 		}
 	}
 	return nil
