@@ -80,3 +80,37 @@ func TestBaselineSave(t *testing.T) {
 		}
 	}
 }
+
+// Every reader of recorded runs refuses a log without requests, and says that a log is cut off.
+func TestDamagedLogs(t *testing.T) {
+	t.Parallel()
+	const head = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\n"
+	row := func(i int) string {
+		return fmt.Sprintf("%d\t0\tGET\tabcd\t1\t1000\thttp://x\to\t\t2026-11-23T10:00:%02d.000000000Z\t\t\t2026-11-23T10:00:%02d.500000000Z\t500000000\t0\n", i, i, i)
+	}
+	rows := ""
+	for i := range 30 {
+		rows += row(i)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"empty.csv": head, "cut.csv": head + rows + row(30)[:40], "good.csv": head + rows} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty, cut, good := filepath.Join(dir, "empty.csv"), filepath.Join(dir, "cut.csv"), filepath.Join(dir, "good.csv")
+	for i, args := range [][]string{
+		{"cmp", empty, good}, {"report", empty, "-o", filepath.Join(dir, "a.html")}, {"baseline", "save", "--dir=" + dir, "none", empty}, {"analyze", empty},
+	} {
+		if r := runWarp(t, nil, args...); r.code != exit.Failed || !strings.Contains(r.err, "empty.csv: it has no requests") {
+			t.Errorf("%d, %s: exit code %d: %s", i, args[0], r.code, r.err)
+		}
+	}
+	for _, args := range [][]string{
+		{"report", cut, "-o", filepath.Join(dir, "b.html")}, {"baseline", "save", "--dir=" + dir, "main", cut},
+	} {
+		if r := runWarp(t, nil, args...); r.code != exit.OK || !strings.Contains(r.err, "cut.csv: ") {
+			t.Errorf("%s: exit code %d: %s", args[0], r.code, r.err)
+		}
+	}
+}

@@ -85,13 +85,13 @@ func baselineCommand() *command.Command {
 var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // readRuns reads the runs that the arguments after the name of a baseline name.
-func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs []compare.Run, err error) {
+func readRuns(ctx context.Context, inv *command.Invocation, damaged func(format string, args ...any)) (name string, runs []compare.Run, err error) {
 	for _, arg := range inv.Args[2:] {
 		set, err := runlog.Find(arg)
 		if err != nil {
 			return "", nil, err
 		}
-		read, err := set.Read(ctx, inv.In, inv.Debugf, aggregate.Options{})
+		read, err := set.Read(ctx, inv.In, inv.Debugf, damaged, aggregate.Options{})
 		if err != nil {
 			return "", nil, err
 		}
@@ -107,7 +107,7 @@ func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs [
 // baselineRuns reads the runs to save. It refuses runs with failed requests unless they are allowed, and warns about
 // everything else because of which check would never give a verdict.
 func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Options, allowFailed bool) ([]compare.Run, error) {
-	_, runs, err := readRuns(ctx, inv)
+	_, runs, err := readRuns(ctx, inv, inv.Warnf)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +169,11 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	if err != nil {
 		return err
 	}
-	before, err := saved.Read(ctx, inv.In, inv.Debugf, aggregate.Options{})
+	before, err := saved.Read(ctx, inv.In, inv.Debugf, nil, aggregate.Options{})
 	if err != nil {
 		return err
 	}
-	name, after, err := readRuns(ctx, inv)
+	name, after, err := readRuns(ctx, inv, nil)
 	if err != nil {
 		return err
 	}

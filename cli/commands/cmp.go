@@ -87,7 +87,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 	}
 	for i := range sets {
 		var err error
-		if runs[i], err = sets[i].Read(ctx, inv.In, inv.Debugf, analysis.Options()); err != nil {
+		if runs[i], err = sets[i].Read(ctx, inv.In, inv.Debugf, nil, analysis.Options()); err != nil {
 			return err
 		}
 	}

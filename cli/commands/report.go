@@ -65,7 +65,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 		if n := len(runs) + len(set.Paths); n > page.MaxRuns {
 			return exit.Usagef("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).WithHint("compare sets of runs with warp cmp --html")
 		}
-		read, err := set.Read(ctx, inv.In, inv.Debugf, analysis.Options())
+		read, err := set.Read(ctx, inv.In, inv.Debugf, inv.Warnf, analysis.Options())
 		if err != nil {
 			return err
 		}

@@ -23,23 +23,30 @@ import (
 // Analyze analyses the log at path. All commands get their reports from it. The
 // path "-" reads from in.
 func Analyze(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*results.Report, error) {
+	report, _, err := analyze(ctx, path, in, o)
+	return report, err
+}
+
+// analyze also returns the warnings about the file itself, such as an incomplete end. They are part of the report.
+func analyze(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*results.Report, []string, error) {
 	log, err := Open(ctx, path, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer log.Close()
 	if log.Aggregated {
-		return log.readAggregated(o)
+		report, err := log.readAggregated(o)
+		return report, nil, err
 	}
 	report, err := aggregate.Analyze(log, o)
 	if err != nil {
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
-			return nil, err // it names the file itself
+			return nil, nil, err // it names the file itself
 		}
-		return nil, exit.Errorf("%s: %w", log.Name, err)
+		return nil, nil, exit.Errorf("%s: %w", log.Name, err)
 	}
 	report.Warnings = append(report.Warnings, log.Warnings...)
-	return report, nil
+	return report, log.Warnings, nil
 }
 
 // A File is a log that can be read more than once and is the same each time, even

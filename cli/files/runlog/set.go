@@ -71,15 +71,24 @@ func isRunName(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".json"))
 }
 
-// Read analyses the runs, one after the other. Debugf reports progress.
-func (s *Set) Read(ctx context.Context, in io.Reader, debugf func(format string, args ...any), o aggregate.Options) (runs []compare.Run, err error) {
+// Read analyses the runs, one after the other, and refuses one without requests. Debugf reports progress. Damaged
+// receives the warnings about files themselves, such as an incomplete end; nil if the caller shows all warnings of the reports.
+func (s *Set) Read(ctx context.Context, in io.Reader, debugf, damaged func(format string, args ...any), o aggregate.Options) (runs []compare.Run, err error) {
 	for i, path := range s.Paths {
 		if !s.One {
 			debugf("reading %s, %d of %d", path, i+1, len(s.Paths))
 		}
-		r, err := Analyze(ctx, path, in, o)
+		r, warnings, err := analyze(ctx, path, in, o)
 		if err != nil {
 			return nil, err
+		}
+		if len(r.Operations) == 0 {
+			return nil, exit.Errorf("%s: it has no requests", path)
+		}
+		for _, w := range warnings {
+			if damaged != nil {
+				damaged("%s: %s", path, w)
+			}
 		}
 		runs = append(runs, compare.Run{Name: path, Report: r})
 	}
