@@ -64,6 +64,9 @@ func settingsOf(args []string) (all []setting) {
 			i++
 			value = args[i]
 		}
+		if redact.IsSecret(name) || name == "access-key" {
+			continue
+		}
 		all = slices.DeleteFunc(all, func(s setting) bool { return s.name == name })
 		all = append(all, setting{name, value})
 	}

@@ -16,6 +16,7 @@ func TestNames(t *testing.T) {
 		{"get --host=x --md5", "get --host=y", "host=x md5, host=y no md5"},
 		{"get", "get", "a, b"},
 		{"get --secret-key=one-secret", "get --secret-key=two-secret", "a, b"},
+		{"get --concurrent=1", "get --concurrent=2 --access-key=key --secret-key=one-secret", "concurrent=1, concurrent=2"},
 		{"get --host=" + strings.Repeat("x", 50), "get --host=y", strings.Repeat("x", 39) + "…, y"},
 		{"get --host=" + strings.Repeat("x", 50), "get --host=y" + strings.Repeat("x", 50), strings.Repeat("x", 39) + "…, y" + strings.Repeat("x", 38) + "…"},
 		{"get --host=" + strings.Repeat("x", 50), "get --host=" + strings.Repeat("x", 51), "a, b"},
