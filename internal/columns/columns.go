@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Column of a table. The first one is aligned to the left, the others to the
-// right.
+// A Column is a column of a table. The first one is aligned to the left, the others to
+// the right.
 type Column struct {
 	Group string // written over neighbouring columns of the same group
 	Title string
@@ -20,10 +20,10 @@ type Column struct {
 // gap separates columns.
 const gap = "  "
 
-// Fit returns the line of groups if there are any, the line of titles and the rows, with as many columns as fit into
-// the width. Where that is not enough the first column is shortened, and then
-// lines are cut. paint may color a cell once it has its width; nil colors
-// nothing.
+// Fit returns the line of groups if there are any, the line of titles, and the rows, with as
+// many columns as fit into the width. If even the columns that are never left out are too wide,
+// Fit shortens the first one, and then cuts lines. paint, if not nil, colors a cell that has
+// its final width.
 func Fit(table []Column, width int, paint func(row int, title, cell string) string) []string {
 	table = slices.Clone(table)
 	for over(table, width) > 0 {
@@ -112,7 +112,7 @@ func (c *Column) width() int {
 	return n
 }
 
-// over is by how much a table is too wide.
+// over returns how many characters a table is too wide.
 func over(table []Column, width int) int {
 	sum := -len(gap)
 	for i := range table {
@@ -121,7 +121,7 @@ func over(table []Column, width int) int {
 	return sum - width
 }
 
-// minName is what the cells of the first column keep.
+// minName is the min number of characters that a cell of the first column keeps.
 const minName = 6
 
 func shorten(table []Column, width int) {
@@ -133,7 +133,7 @@ func shorten(table []Column, width int) {
 	}
 }
 
-// A Part of a line.
+// A Part is a part of a line.
 type Part struct {
 	Text string // "" = left out
 	Drop int    // parts with the highest number are left out first; those with 0 never

@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// Limits are what strangers may take up.
+// Limits limit the resources of strangers.
 type Limits struct {
 	Total      int // connections
 	PerAddress int // connections from one IPv4 address, or one IPv6 network of 64 bits
-	// Grace is how long a connection is safe from giving way. While all are,
-	// new ones wait in the system's queue, where they cost no descriptor. So
-	// strangers that renew connections as fast as they can do not shut out
-	// others.
+	// Grace is the time for which a new connection is not closed for others. If all
+	// connections are that new, further ones wait in the system's queue, where they cost
+	// no descriptor. So strangers that reconnect in a loop do not shut out others.
 	Grace time.Duration
 	// Timeout ends a connection that was not admitted; 0 = never.
 	Timeout time.Duration
@@ -43,7 +42,7 @@ type Listener struct {
 	strangers []*Conn // the oldest first
 }
 
-// Listen puts limits on the connections of l.
+// Listen returns a listener that limits the connections of l.
 func Listen(l net.Listener, limits Limits) *Listener {
 	closed := make(chan struct{})
 	return &Listener{Listener: l, limits: limits, closed: closed, close: sync.OnceFunc(func() { close(closed) })}
@@ -58,7 +57,7 @@ type Conn struct {
 	timeout  *time.Timer
 }
 
-// Accept waits for a connection, and has an older one give way where it must.
+// Accept waits for a connection. If there is no room for it, an older one is closed.
 func (l *Listener) Accept() (net.Conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
@@ -81,12 +80,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// add counts the connection, or returns the one that has to give way before
-// that, or how long nobody has to.
+// add counts the connection. If there is no room, it returns the connection to close
+// first, or how long to wait until one may be closed.
 func (l *Listener) add(c *Conn) (oldest *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if oldest = l.crowding(c.from); oldest != nil {
+	if oldest = l.oldest(c.from); oldest != nil {
 		return oldest, l.limits.Grace - time.Since(oldest.since)
 	}
 	c.since = time.Now()
@@ -97,10 +96,10 @@ func (l *Listener) add(c *Conn) (oldest *Conn, wait time.Duration) {
 	return nil, 0
 }
 
-// crowding is the oldest connection of the network, if that has as many as it
-// may, or else of the network with the most connections, if the total is reached.
-// It is nil where there is room. The lock is held.
-func (l *Listener) crowding(from netip.Prefix) *Conn {
+// oldest returns the connection to close for a new one from a network: the oldest of that
+// network if its limit is reached, or of the network with the most connections if the
+// total is reached, or nil if there is room. The lock is held.
+func (l *Listener) oldest(from netip.Prefix) *Conn {
 	count := map[netip.Prefix]int{}
 	for _, c := range l.strangers {
 		count[c.from]++
@@ -145,7 +144,7 @@ func (l *Listener) drop(c *Conn, why error) {
 	}
 }
 
-// remove stops counting a connection, and says whether it did count.
+// remove stops counting a connection, and reports whether it counted.
 func (l *Listener) remove(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,8 +166,8 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// Admit takes the connection out of the limits, since its other end is no
-// stranger any more. It reports whether the connection was still open.
+// Admit exempts the connection from the limits, once its peer has proved who it is. It
+// reports whether the connection was still open.
 func (c *Conn) Admit() bool { return c.listener.remove(c) }
 
 // Close closes the connection.
@@ -177,12 +176,12 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// network is what an address counts as. An IPv6 host can choose among all
-// addresses of its network.
+// network returns the network for which an address counts, since an IPv6 host can use
+// all addresses of its network.
 func network(addr net.Addr) netip.Prefix {
 	parsed, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
-		return netip.Prefix{} // all that are no IP addresses are one
+		return netip.Prefix{} // all other addresses count as one network
 	}
 	ip := parsed.Addr().Unmap().WithZone("")
 	bits := ip.BitLen()

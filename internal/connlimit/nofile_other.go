@@ -2,5 +2,5 @@
 
 package connlimit
 
-// openFiles is how many files the process may have open; 0 = unknown.
+// openFiles returns the max number of open files of the process, or 0 if it is unknown.
 func openFiles() uint64 { return 0 }

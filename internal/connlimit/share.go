@@ -1,8 +1,7 @@
 package connlimit
 
-// Share is how many connections strangers may hold: no more than the limit, and
-// at most half of the files that the process may have open, since the rest is for
-// what it is there for.
+// Share returns the max number of connections for strangers: the limit, or half of the
+// files that the process may have open if that is less, since the run needs the rest.
 func Share(limit int) int { return share(limit, openFiles()) }
 
 func share(limit int, files uint64) int {

@@ -1,5 +1,5 @@
-// Package exact is arithmetic that never overflows and never rounds: sums of
-// 128 bits, sums that stop at the largest number, and shares that add up.
+// Package exact provides arithmetic without overflow and rounding: sums of 128 bits,
+// sums that stop at the largest number, and shares that add up.
 package exact
 
 import (
@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// Uint128 is an unsigned integer that only grows.
+// Uint128 is an unsigned sum of 128 bits.
 type Uint128 struct{ Hi, Lo uint64 }
 
 // Add adds hi·2^64 + lo.
@@ -18,16 +18,16 @@ func (u *Uint128) Add(hi, lo uint64) {
 	u.Hi, _ = bits.Add64(u.Hi, hi, carry)
 }
 
-// Big returns the same number.
+// Big returns u as a big.Int.
 func (u Uint128) Big() *big.Int {
 	b := new(big.Int).SetUint64(u.Hi)
 	return b.Add(b.Lsh(b, 64), new(big.Int).SetUint64(u.Lo))
 }
 
-// Float returns the nearest number of 64 bits or one next to it.
+// Float returns u as a float64, off by at most one unit in the last place.
 func (u Uint128) Float() float64 { return float64(u.Hi)*(1<<64) + float64(u.Lo) }
 
-// AddInt is a+b, or the largest int64 if that is less. b must not be negative.
+// AddInt returns a+b, or the largest int64 if the sum overflows. b must not be negative.
 func AddInt(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -35,9 +35,8 @@ func AddInt(a, b int64) int64 {
 	return a + b
 }
 
-// AddUint is a+b, or the largest uint64 if that is less. The limit keeps
-// addition commutative and associative, so even absurd numbers cannot make
-// order matter.
+// AddUint returns a+b, or the largest uint64 if the sum overflows. It is commutative
+// and associative, so the order of additions never changes a sum.
 func AddUint(a, b uint64) uint64 {
 	s, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -46,7 +45,7 @@ func AddUint(a, b uint64) uint64 {
 	return s
 }
 
-// Distance is b-a, or the largest int64 if that is less; 0 for a > b.
+// Distance returns b-a, or the largest int64 if that overflows, or 0 for a > b.
 func Distance(a, b int64) int64 {
 	if b <= a {
 		return 0
@@ -57,8 +56,8 @@ func Distance(a, b int64) int64 {
 	return math.MaxInt64
 }
 
-// Share is floor(amount·part/whole) for part ≤ whole. Shares up to successive
-// points telescope: their differences add up to the amount exactly.
+// Share returns floor(amount·part/whole) for part ≤ whole. The differences of the shares
+// up to successive points add up to the amount exactly.
 func Share(amount uint64, part, whole int64) uint64 {
 	if part >= whole {
 		return amount
@@ -68,7 +67,7 @@ func Share(amount uint64, part, whole int64) uint64 {
 	return q
 }
 
-// FloorDiv is a/b rounded down, for b > 0.
+// FloorDiv returns a/b rounded down, for b > 0.
 func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -77,7 +76,7 @@ func FloorDiv(a, b int64) int64 {
 	return q
 }
 
-// Ratio is a/b, and 0 where there is nothing to divide by.
+// Ratio returns a/b, or 0 if b is 0.
 func Ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

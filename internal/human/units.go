@@ -1,5 +1,5 @@
-// Package human writes numbers as people read them: durations, sizes, rates,
-// and counts with their nouns.
+// Package human formats numbers for people: durations, sizes, rates, and counts with
+// their nouns.
 package human
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Millis shows a duration in ms with three significant digits, in the unit
-// that fits: a fast store answers in µs, and "0ms" would hide that.
+// Millis formats a duration in ms with three significant digits, in the unit that fits,
+// since a fast store answers in µs.
 func Millis(ms float64) string {
 	ns := ms * 1e6
 	if ns == 0 {
@@ -34,7 +34,7 @@ func Millis(ms float64) string {
 	return digits3(ns/1e9) + "s"
 }
 
-// digits3 shows 1 ≤ |x| < 1000 with three significant digits.
+// digits3 formats 1 ≤ |x| < 1000 with three significant digits.
 func digits3(x float64) string {
 	switch a := math.Abs(x); {
 	case a < 10:
@@ -45,7 +45,7 @@ func digits3(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// Duration is a duration without parts that are zero: 1m, 1h, 1m30s.
+// Duration formats a duration without zero parts: 1m, 1h, 1m30s.
 func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -57,8 +57,8 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Brief is a duration that is short to read: tenths below ten seconds, then
-// whole seconds.
+// Brief formats a duration in tenths of seconds below ten seconds, and in whole seconds
+// above.
 func Brief(d time.Duration) string {
 	if d < 10*time.Second {
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
@@ -66,8 +66,8 @@ func Brief(d time.Duration) string {
 	return Duration(d.Round(time.Second))
 }
 
-// Thousandths rounds to three decimals. What is no number becomes 0, since JSON
-// cannot say it.
+// Thousandths rounds to three decimals. NaN and infinities become 0, since JSON has
+// none.
 func Thousandths(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -75,7 +75,7 @@ func Thousandths(f float64) float64 {
 	return math.Round(f*1000) / 1000
 }
 
-// Seconds shows how long something ran, like 1m0s or 7.04s.
+// Seconds formats a number of seconds like 1m0s or 7.04s.
 func Seconds(seconds float64) string {
 	d := time.Duration(seconds * 1e9)
 	if d < 9950*time.Millisecond {
@@ -87,15 +87,15 @@ func Seconds(seconds float64) string {
 // MiB is 2^20 bytes.
 const MiB = 1 << 20
 
-// A RateUnit is what bytes per second are shown in. All rates of one block have
-// the same, so that they can be compared at a glance.
+// A RateUnit is a unit for bytes per second. All rates of one block have the same unit,
+// so that they can be compared at a glance.
 type RateUnit struct {
 	name string
 	size float64
 }
 
-// AverageUnit is the unit of averages: MiB/s, as scripts expect, except where
-// the largest of them would round to nothing.
+// AverageUnit returns the unit of averages: MiB/s, as scripts expect, or a smaller one
+// if the largest average would be rounded to 0.
 func AverageUnit(largest float64) RateUnit {
 	switch a := math.Abs(largest); {
 	case a >= MiB/10 || a == 0:
@@ -106,7 +106,7 @@ func AverageUnit(largest float64) RateUnit {
 	return RateUnit{"B/s", 1}
 }
 
-// Average shows throughput with two decimals.
+// Average formats a throughput with two decimals.
 func (u RateUnit) Average(bytes, objects float64, hasBytes bool) string {
 	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
@@ -115,9 +115,8 @@ func (u RateUnit) Average(bytes, objects float64, hasBytes bool) string {
 	return decimals(bytes/u.size, 2) + " " + u.name + ", " + obj
 }
 
-// decimals shows a number with so many digits after the point, or more where it
-// would be zero otherwise and is not: a rate of 0.00 would say that nothing was
-// done.
+// decimals formats a number with the given digits after the point. A number that is
+// not 0 gets as many as it needs to differ from 0.00.
 func decimals(x float64, digits int) string {
 	s := strconv.FormatFloat(x, 'f', digits, 64)
 	if x != 0 && strings.Trim(s, "-0.") == "" {
@@ -126,18 +125,18 @@ func decimals(x float64, digits int) string {
 	return s
 }
 
-// Throughput shows an average by itself, in the unit that fits it.
+// Throughput formats a single average in the unit that fits.
 func Throughput(bytes, objects float64, hasBytes bool) string {
 	return AverageUnit(bytes).Average(bytes, objects, hasBytes)
 }
 
-// Rate shows bytes per second by themselves, in the unit of averages that fits.
+// Rate formats bytes per second in the unit of averages that fits.
 func Rate(bytes float64) string {
 	u := AverageUnit(bytes)
 	return decimals(bytes/u.size, 2) + " " + u.name
 }
 
-// SegmentUnit is the unit that shows at least two digits before the point of
+// SegmentUnit returns the unit that shows at least two digits before the point of
 // the next smaller one.
 func SegmentUnit(largest float64) RateUnit {
 	switch {
@@ -151,8 +150,8 @@ func SegmentUnit(largest float64) RateUnit {
 	return RateUnit{"B/s", 1}
 }
 
-// Segment shows throughput without a space, as in averages of segments ever
-// since.
+// Segment formats a throughput without a space before the unit, as minio/warp formats
+// averages of segments.
 func (u RateUnit) Segment(bytes, objects, largest float64, hasBytes bool) string {
 	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
@@ -161,8 +160,8 @@ func (u RateUnit) Segment(bytes, objects, largest float64, hasBytes bool) string
 	return u.Value(bytes, largest) + ", " + obj
 }
 
-// Value shows throughput that is compared with others. Where the largest has one
-// digit before the point, there are two behind.
+// Value formats a throughput that is compared with others. If the largest has one digit
+// before the point, there are two after it.
 func (u RateUnit) Value(bytes, largest float64) string {
 	digits := 1
 	if largest < 10*u.size && u.size > 1 {
@@ -171,16 +170,16 @@ func (u RateUnit) Value(bytes, largest float64) string {
 	return decimals(bytes/u.size, digits) + u.name
 }
 
-// Speed shows the throughput of single requests.
+// Speed formats the throughput of single requests.
 func (u RateUnit) Speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
 
-// Name is the name of the unit, such as MiB/s.
+// Name returns the name of the unit, such as MiB/s.
 func (u RateUnit) Name() string { return u.name }
 
-// Digits shows bytes per second without the unit.
+// Digits formats bytes per second without the unit.
 func (u RateUnit) Digits(bytes float64) string { return decimals(bytes/u.size, 1) }
 
-// Bytes shows a size.
+// Bytes formats a size.
 func Bytes(n float64) string {
 	for _, u := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
 		if n < 1024 {
@@ -191,7 +190,7 @@ func Bytes(n float64) string {
 	return strconv.FormatFloat(n, 'f', 1, 64) + " PiB"
 }
 
-// Grouped separates thousands.
+// Grouped formats a number with commas between thousands.
 func Grouped[N int | int64 | uint64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -200,7 +199,7 @@ func Grouped[N int | int64 | uint64](n N) string {
 	return s
 }
 
-// PerSecond shows a number per second: whole above a hundred.
+// PerSecond formats a number per second, without decimals above a hundred.
 func PerSecond(x float64) string {
 	if x >= 100 {
 		return Grouped(uint64(x + 0.5))
@@ -208,8 +207,8 @@ func PerSecond(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// Sparkline draws values from 0 to the highest. Where there are more than the
-// width, a character is the lowest of several: a stall must not disappear.
+// Sparkline draws values from 0 to the largest. If there are more values than the width,
+// a character shows the smallest of several, so that a stall does not disappear.
 func Sparkline(values []float64, width int) string {
 	n := min(len(values), max(0, width))
 	lows, highest := make([]float64, n), 0.0

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Count is a number with its noun.
+// Count formats a number with its noun.
 func Count[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -15,10 +15,10 @@ func Count[N int | int64 | uint64](n N, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Plural is a number with a noun whose plural ends in s.
+// Plural formats a number with a noun whose plural ends in s.
 func Plural[N int | int64 | uint64](n N, noun string) string { return Count(n, noun, noun+"s") }
 
-// Choose is the word that goes with a number of things.
+// Choose returns the word for n things.
 func Choose[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {
 		return one
@@ -34,12 +34,11 @@ func And(words []string) string {
 	return strings.Join(words, "")
 }
 
-// Steers reports whether a character acts on a terminal instead of being shown
-// by it: control characters, and those that change the direction of what
-// follows.
+// Steers reports whether a terminal acts on a character instead of showing it: control
+// characters, and characters that change the direction of text.
 func Steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// Visible replaces invalid text and characters that steer a terminal or a page by a sign that can be seen.
+// Visible replaces invalid text and characters that steer a terminal or a page with visible ones.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Steers(r) {
@@ -49,7 +48,7 @@ func Visible(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// OneLine keeps text of others from breaking lines or steering the terminal.
+// OneLine makes untrusted text safe for one line of a terminal.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Steers(r) {
@@ -59,7 +58,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Host is an endpoint without its scheme.
+// Host returns an endpoint without its scheme.
 func Host(endpoint string) string {
 	if _, host, ok := strings.Cut(endpoint, "://"); ok {
 		endpoint = host
@@ -67,7 +66,7 @@ func Host(endpoint string) string {
 	return Visible(endpoint)
 }
 
-// UpperFirst begins a sentence with s.
+// UpperFirst returns s with its first letter in upper case.
 func UpperFirst(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size == 0 {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// A folder is one in which the sockets of a user may be.
+// A folder may contain sockets of the user.
 type folder struct{ path string }
 
 // folders are the folders of this user, the best one first. Commands look into all of
@@ -32,7 +32,7 @@ func tempFolder(env func(string) (string, bool)) string {
 	return os.TempDir()
 }
 
-// make makes the folder where it is missing, and checks it.
+// make creates the folder if it does not exist, and checks it.
 func (f folder) make() error {
 	if err := os.Mkdir(f.path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err

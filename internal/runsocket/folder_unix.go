@@ -15,8 +15,8 @@ import (
 
 func userName() string { return strconv.Itoa(os.Getuid()) }
 
-// userFolder is where systemd has the runtime folder of the user, whether or not
-// the environment says so.
+// userFolder returns the runtime folder of the user in systems with systemd, even if the
+// environment does not name it.
 func userFolder() string {
 	if runtime.GOOS != "linux" {
 		return ""
@@ -35,7 +35,7 @@ func checkOwner(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// alive says whether there is a process of that number.
+// alive reports whether a process with that id exists.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

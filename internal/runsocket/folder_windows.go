@@ -12,7 +12,7 @@ func userFolder() string { return "" }
 
 func checkOwner(string, fs.FileInfo) error { return nil }
 
-// alive says whether there is a process of that number.
+// alive reports whether a process with that id exists.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	suffix     = ".sock"
 )
 
-// A Run is what a run says of itself.
+// A Run describes a run.
 type Run struct {
 	ID      string    `json:"run"`
 	PID     int       `json:"pid"`
@@ -37,13 +37,13 @@ type Run struct {
 	path string
 }
 
-// A Marked is the mark that a run has set.
+// A Marked is a mark that a run has set.
 type Marked struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 }
 
-// A request asks what run it is, or for a mark.
+// A request asks a run for its description, or to set a mark.
 type request struct {
 	Mark string `json:"mark,omitempty"`
 }
@@ -94,7 +94,7 @@ func Listen(env func(string) (string, bool), run Run, mark func(text string) (Ma
 	return nil, errors.Join(errs...)
 }
 
-// Close removes the socket. It waits for nobody who says nothing.
+// Close removes the socket. It does not wait for clients that send nothing.
 func (s *Server) Close() {
 	s.cancel()
 	_ = s.listener.Close()
@@ -177,7 +177,7 @@ func List(ctx context.Context, env func(string) (string, bool)) (runs []Run, err
 	return runs, err
 }
 
-// pidOf is the process whose socket has that name.
+// pidOf returns the process whose socket has that name.
 func pidOf(name string) (pid int, ok bool) {
 	name, ok = strings.CutSuffix(name, suffix)
 	_, number, found := strings.Cut(name, ".")
@@ -185,12 +185,12 @@ func pidOf(name string) (pid int, ok bool) {
 	return pid, ok && found && err == nil && pid > 0
 }
 
-// gone says whether nobody listens at a socket any more.
+// gone reports whether nobody listens at a socket any more.
 func gone(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
 
-// Mark has a run set a mark.
+// Mark asks a run to set a mark.
 func Mark(ctx context.Context, run Run, text string) (Marked, error) {
 	a, err := ask(ctx, run.path, request{Mark: text})
 	switch {

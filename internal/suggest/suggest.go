@@ -4,13 +4,13 @@ package suggest
 import "strings"
 
 // Closest returns the candidate that word was probably meant to be, or "".
-// Flags have dotted names of which people remember the last part, so that is
-// looked for where no whole name is near.
+// People often remember only the last part of a dotted name, so if no whole name is near,
+// Closest compares the last parts.
 func Closest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, bestDistance := "", len(word)/3+1
 	if len(word) == 1 {
-		return "" // every letter is near to every other
+		return "" // every letter is near every other
 	}
 	for _, c := range candidates {
 		if d := EditDistance(word, strings.ToLower(c)); d <= bestDistance && (best == "" || d < bestDistance) {

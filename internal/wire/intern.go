@@ -1,8 +1,8 @@
 package wire
 
-// An Interner makes one string of equal texts. It forgets everything when it
-// has more different ones than any real input, so that hostile input cannot
-// fill the memory through it. The zero value is ready to use.
+// An Interner returns the same string for equal bytes. It drops all its strings when
+// there are more than in any real input, so that hostile input cannot fill the memory.
+// The zero value is ready for use.
 type Interner struct {
 	last  string
 	known map[string]string
@@ -10,10 +10,10 @@ type Interner struct {
 
 const (
 	maxInterned     = 1024
-	maxInternedSize = 4096 // of one text; longer ones are not worth keeping
+	maxInternedSize = 4096 // bytes of a string; longer ones are not kept
 )
 
-// Last is the text that Get returned last and keeps, "" after Forget.
+// Last returns the string that Get returned last and keeps, or "" after Forget.
 func (n *Interner) Last() string { return n.last }
 
 // Forget makes Last return "".

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What encoding/binary reads is read alike, and what it does not read is bad for good.
+// Numbers are read as encoding/binary reads them. After an invalid number, nothing more is read.
 func FuzzNumbers(f *testing.F) {
 	for _, n := range []int64{0, 1, -1, 63, -64, 64, math.MaxInt64, math.MinInt64} {
 		f.Add(binary.AppendVarint(nil, n))
@@ -40,10 +40,10 @@ func FuzzNumbers(f *testing.F) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	b := AppendText(nil, "héllo")
-	for most, want := range map[int]string{5: "", 6: "héllo", 100: "héllo"} {
+	for max, want := range map[int]string{5: "", 6: "héllo", 100: "héllo"} {
 		r := NewReader(b)
-		if got := r.Text(most); got != want || r.Bad != (want == "") {
-			t.Errorf("at most %d: %q, %v", most, got, r.Bad)
+		if got := r.Text(max); got != want || r.Bad != (want == "") {
+			t.Errorf("at most %d: %q, %v", max, got, r.Bad)
 		}
 	}
 	for _, n := range []int{-1, len(b) + 1} {

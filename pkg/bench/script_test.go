@@ -216,7 +216,7 @@ func TestCheckScript(t *testing.T) {
 		`in context "x"`:                   {put, other},
 		"leaves nothing in context":        {put, del, get},
 		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Max: 70000}},
-		"at most 65535 statements":         slices.Repeat([]ScriptStep{put}, 1<<16),
+		"at most 65535 statements":          slices.Repeat([]ScriptStep{put}, 1<<16),
 		"all 5 requests fall into the WAR": {{Op: "PUT", Objects: 5, Rate: 10, Warmup: time.Second}},
 	} {
 		if got := fmt.Sprint(CheckScript(steps)); !strings.Contains(got, want) || want == "" && got != "<nil>" {
@@ -229,14 +229,14 @@ func TestCheckScript(t *testing.T) {
 type gate struct {
 	pass chan struct{} // closed = all may
 
-	mu        sync.Mutex
-	now, most int // downloads that are held
+	mu       sync.Mutex
+	now, max int // downloads that are held
 }
 
 func (g *gate) hold() {
 	g.mu.Lock()
 	g.now++
-	g.most = max(g.most, g.now)
+	g.max = max(g.max, g.now)
 	g.mu.Unlock()
 	<-g.pass
 	g.mu.Lock()
@@ -283,8 +283,8 @@ func TestScriptRateAndMost(t *testing.T) {
 		close(g.pass)
 	}()
 	got, out := runScript(context.Background(), t, c, put, ScriptStep{Op: "GET", Objects: 400, Rate: 2000, Max: 3})
-	if n, _ := got.of(t, "GET", statementOf(2, false)); n != 400 || g.most != 3 || out.Failed > 0 {
-		t.Errorf("%d downloads, at most %d at a time, %d failed; want 400, 3 and 0", n, g.most, out.Failed)
+	if n, _ := got.of(t, "GET", statementOf(2, false)); n != 400 || g.max != 3 || out.Failed > 0 {
+		t.Errorf("%d downloads, at max %d at a time, %d failed; want 400, 3 and 0", n, g.max, out.Failed)
 	}
 	got, _ = runScript(context.Background(), t, scriptClient(t), put, ScriptStep{Op: "GET", Objects: 11, Rate: 50, Max: 8})
 	last := int64(0)
@@ -329,8 +329,8 @@ func TestScriptGrows(t *testing.T) {
 		}()
 		got := &rows{}
 		out := s.Run(context.Background(), got)
-		if n, _ := got.of(t, "GET", statementOf(2, false)); n != 60 || g.most != want {
-			t.Errorf("bound %d: %d downloads, at most %d at a time, want 60 and %d", bound, n, g.most, want)
+		if n, _ := got.of(t, "GET", statementOf(2, false)); n != 60 || g.max != want {
+			t.Errorf("bound %d: %d downloads, at max %d at a time, want 60 and %d", bound, n, g.max, want)
 		}
 		told := strings.Contains(strings.Join(out.Trailer.Notes, "\n"), "its rate needs more than 20 requests at a time")
 		if told != (bound > 0) {

@@ -132,19 +132,19 @@ func TestWhatEndsTheWindow(t *testing.T) {
 	t.Parallel()
 	ms := time.Millisecond
 	for _, test := range []struct {
-		name       string
-		set        func(*Options)
-		until      int64 // requests, then nothing is left
-		finish     time.Duration
-		interrupt  time.Duration
-		least, end time.Duration // the window's end from the start
+		name      string
+		set       func(*Options)
+		until     int64 // requests, then nothing is left
+		finish    time.Duration
+		interrupt time.Duration
+		min, end  time.Duration // the window's end from the start
 	}{
-		{name: "deadline", set: func(o *Options) { o.Duration = 200 * ms }, least: 200 * ms, end: 200 * ms},
-		{name: "nothing left", until: 400, least: 10 * ms, end: 2000 * ms},
-		{name: "nothing left before the deadline", set: func(o *Options) { o.Duration = time.Hour }, until: 400, least: 10 * ms, end: 2000 * ms},
-		{name: "finish", finish: 150 * ms, least: 150 * ms, end: 1500 * ms},
-		{name: "interrupt", interrupt: 150 * ms, least: 100 * ms, end: 1500 * ms},
-		{name: "open loop", set: func(o *Options) { o.Duration, o.Rate = 200*ms, 1000 }, least: 200 * ms, end: 200 * ms},
+		{name: "deadline", set: func(o *Options) { o.Duration = 200 * ms }, min: 200 * ms, end: 200 * ms},
+		{name: "nothing left", until: 400, min: 10 * ms, end: 2000 * ms},
+		{name: "nothing left before the deadline", set: func(o *Options) { o.Duration = time.Hour }, until: 400, min: 10 * ms, end: 2000 * ms},
+		{name: "finish", finish: 150 * ms, min: 150 * ms, end: 1500 * ms},
+		{name: "interrupt", interrupt: 150 * ms, min: 100 * ms, end: 1500 * ms},
+		{name: "open loop", set: func(o *Options) { o.Duration, o.Rate = 200*ms, 1000 }, min: 200 * ms, end: 200 * ms},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +171,7 @@ func TestWhatEndsTheWindow(t *testing.T) {
 			out := r.Run(ctx, s)
 			w := s.window()
 			length := time.Duration(w.End - w.Start)
-			if out.Failed > 0 || w.End == 0 || length < test.least || length > test.end || *out.Trailer.Window != w {
+			if out.Failed > 0 || w.End == 0 || length < test.min || length > test.end || *out.Trailer.Window != w {
 				t.Errorf("%+v, %s long; %+v", w, length, out)
 			}
 			if out.Trailer.CutOff != nil {
@@ -206,14 +206,14 @@ func TestBeginOfTheWindow(t *testing.T) {
 		name   string
 		set    func(*Options)
 		stuck  bool
-		least  time.Duration
+		min    time.Duration
 		cold   int
 		absent bool
 	}{
-		{name: "bound of half the run", stuck: true, set: func(o *Options) { o.Duration = 300 * ms }, least: 150 * ms, cold: 1},
-		{name: "warm-up", set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, least: 200 * ms},
-		{name: "warm-up beyond the bound", stuck: true, set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, least: 200 * ms, cold: 1},
-		{name: "open loop", stuck: true, set: func(o *Options) { o.Duration, o.Rate = 300*ms, 100 }, least: 20 * ms},
+		{name: "bound of half the run", stuck: true, set: func(o *Options) { o.Duration = 300 * ms }, min: 150 * ms, cold: 1},
+		{name: "warm-up", set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, min: 200 * ms},
+		{name: "warm-up beyond the bound", stuck: true, set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, min: 200 * ms, cold: 1},
+		{name: "open loop", stuck: true, set: func(o *Options) { o.Duration, o.Rate = 300*ms, 100 }, min: 20 * ms},
 		{name: "too short for a begin", stuck: true, set: func(o *Options) { o.Duration, o.Warmup = 100*ms, 100*ms }, absent: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -228,8 +228,8 @@ func TestBeginOfTheWindow(t *testing.T) {
 			if (w.Begin == 0) != test.absent {
 				t.Fatalf("%+v", w)
 			}
-			if late := time.Duration(w.Begin - w.Start); !test.absent && (late < test.least || w.Begin >= w.End || w.Cold != test.cold) {
-				t.Errorf("begin after %s, %d cold; want at least %s and %d", late, w.Cold, test.least, test.cold)
+			if late := time.Duration(w.Begin - w.Start); !test.absent && (late < test.min || w.Begin >= w.End || w.Cold != test.cold) {
+				t.Errorf("begin after %s, %d cold; want at min %s and %d", late, w.Cold, test.min, test.cold)
 			}
 		})
 	}

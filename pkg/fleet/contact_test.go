@@ -14,19 +14,19 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// A heard keeps messages.
-type heard struct {
+// A logged keeps messages.
+type logged struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (h *heard) add(format string, args ...any) {
+func (h *logged) add(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lines = append(h.lines, fmt.Sprintf(format, args...))
 }
 
-func (h *heard) count(text string) int {
+func (h *logged) count(text string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Count(strings.Join(h.lines, "\n"), text)
@@ -39,7 +39,7 @@ func TestContactIsTold(t *testing.T) {
 	away := startMachine(t, nil)
 	w, m := through(t, away)
 	other := startMachine(t, nil)
-	said := &heard{}
+	said := &logged{}
 	f := lead(t, func(o *Options) { o.Timeout, o.Warnf = 8*time.Second, said.add }, m, other)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	check.OK(t, f.Connect(ctx))
@@ -76,13 +76,13 @@ func TestNews(t *testing.T) {
 		measures bool
 		want     string
 	}{
-		"heard":                    {link{admitted: true, contact: now}, true, ""},
+		"in contact":               {link{admitted: true, contact: now}, true, ""},
 		"not there yet":            {link{contact: now.Add(-time.Hour)}, false, ""},
 		"silent while it prepares": {link{admitted: true, contact: now.Add(-time.Minute)}, false, "is not reachable since"},
-		"silent, and told":         {link{admitted: true, contact: now.Add(-time.Minute), reportedSilent: true}, true, ""},
+		"silent, and reported":     {link{admitted: true, contact: now.Add(-time.Minute), reportedSilent: true}, true, ""},
 		"back":                     {link{admitted: true, contact: now, reportedSilent: true}, true, "is back"},
 		"lost":                     {link{admitted: true, contact: now, lost: lost}, true, "is given up (why): its share will be missing"},
-		"lost, and told":           {link{admitted: true, contact: now, lost: lost, reportedLost: true}, true, ""},
+		"lost, and reported":       {link{admitted: true, contact: now, lost: lost, reportedLost: true}, true, ""},
 		"lost before the run":      {link{admitted: true, contact: now, lost: lost}, false, ""}, // that is an error
 		"gone with its share here": {link{admitted: true, contact: now.Add(-time.Minute), gone: lost, counted: true}, true, ""},
 		"released":                 {link{admitted: true, contact: now.Add(-time.Minute), status: protocol.Status{Phase: protocol.Released}}, true, ""},

@@ -35,10 +35,10 @@ func rows(t *testing.T, path string) map[string]int {
 	return n
 }
 
-// hasty makes a machine, and a coordinator, that give up soon.
-func hasty(o *agent.Options) { o.Timeout = 2500 * time.Millisecond }
+// shortTimeout and shortTimeouts make a machine, and a coordinator, that give up soon.
+func shortTimeout(o *agent.Options) { o.Timeout = 2500 * time.Millisecond }
 
-func hastyLead(o *Options) { o.Timeout = 3500 * time.Millisecond }
+func shortTimeouts(o *Options) { o.Timeout = 3500 * time.Millisecond }
 
 // Connections that break cost nothing: neither a row nor the client.
 func TestBrokenConnections(t *testing.T) {
@@ -82,10 +82,10 @@ func TestShortPartition(t *testing.T) {
 func TestLostClient(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	gone := startMachine(t, hasty)
+	gone := startMachine(t, shortTimeout)
 	w, m := through(t, gone)
-	other := startMachine(t, hasty)
-	f := lead(t, hastyLead, m, other)
+	other := startMachine(t, shortTimeout)
+	f := lead(t, shortTimeouts, m, other)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
@@ -125,7 +125,7 @@ func TestLostBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
-	f := lead(t, hastyLead, ms...)
+	f := lead(t, shortTimeouts, ms...)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), time.Second)
@@ -147,7 +147,7 @@ func TestLostBeforeTheStart(t *testing.T) {
 func TestDeadCoordinator(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	ms := []*machine{startMachine(t, hasty), startMachine(t, hasty)}
+	ms := []*machine{startMachine(t, shortTimeout), startMachine(t, shortTimeout)}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))

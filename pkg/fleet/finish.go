@@ -74,7 +74,7 @@ func (f *Fleet) noteLost() {
 		}
 		when := ""
 		if !f.begun.IsZero() {
-			when = fmt.Sprintf(", heard of last %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
+			when = fmt.Sprintf(", last message %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
 		}
 		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): %s",
 			l.name(), when, l.lost, merge.LostShare(l.id, left, len(f.links))))

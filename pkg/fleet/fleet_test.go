@@ -34,7 +34,7 @@ type machine struct {
 	addr   string
 	folder string
 	stop   func()
-	said   *heard
+	said   *logged
 }
 
 // operationOf knows the benchmark of these tests.
@@ -51,7 +51,7 @@ func startMachine(t *testing.T, change func(*agent.Options)) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{addr: l.Addr().String(), folder: t.TempDir(), said: &heard{}}
+	m := &machine{addr: l.Addr().String(), folder: t.TempDir(), said: &logged{}}
 	o := agent.Options{Warp: "test", Token: testToken, Folder: m.folder, Timeout: time.Minute, Operation: operationOf, Logf: func(f string, a ...any) {
 		m.said.add(f, a...)
 		t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...)

@@ -337,7 +337,7 @@ func (l *link) setStatus(s protocol.Status) {
 	s.Phase = max(s.Phase, l.status.Phase)
 	l.status = s
 	if s.CoordinatorLost {
-		l.discount(errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"))
+		l.discount(errors.New("it got no message from the coordinator for too long, so it stopped and cleaned up by itself"))
 	}
 }
 

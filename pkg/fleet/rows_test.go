@@ -151,10 +151,10 @@ func withoutThread(row string) string { return strings.SplitN(row, "\t", 3)[2] }
 func TestRowsOfLostClient(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	gone := startMachine(t, hasty)
+	gone := startMachine(t, shortTimeout)
 	w, m := through(t, gone)
 	var arrived listing
-	f := lead(t, func(o *Options) { hastyLead(o); o.Rows = arrived.write }, startMachine(t, hasty), m)
+	f := lead(t, func(o *Options) { shortTimeouts(o); o.Rows = arrived.write }, startMachine(t, shortTimeout), m)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))

@@ -108,9 +108,9 @@ func (s *Steadiness) Reached() (why string, ok bool) {
 	return why, why != ""
 }
 
-func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
+func (o *steadyOp) steady(percent float64, min time.Duration) (string, bool) {
 	samples, length := o.samples()
-	if length <= 0 || steadyLast*length < least {
+	if length <= 0 || steadyLast*length < min {
 		return "", false
 	}
 	last := samples[steadySamples-steadyLast:]
@@ -145,8 +145,8 @@ func (o *steadyOp) rate(perSecond float64) string {
 
 // SteadyAtEarliest returns the time after which a run may have been steady for this long, because
 // only the last samples count.
-func SteadyAtEarliest(least time.Duration) time.Duration {
-	return least * steadySamples / steadyLast
+func SteadyAtEarliest(min time.Duration) time.Duration {
+	return min * steadySamples / steadyLast
 }
 
 // isSteady reports whether all samples are within percent of the last one.
@@ -166,11 +166,11 @@ func drifts(samples []float64) bool {
 
 // spreadOf returns the largest difference of the samples from the last one, as a share of it.
 func spreadOf(samples []float64) float64 {
-	newest, most := samples[len(samples)-1], 0.
+	newest, largest := samples[len(samples)-1], 0.
 	for _, v := range samples {
-		most = max(most, math.Abs(v-newest))
+		largest = max(largest, math.Abs(v-newest))
 	}
-	return most / newest
+	return largest / newest
 }
 
 // samples returns the throughput in 25 parts of the time so far: bytes if the operation moves any,

@@ -74,7 +74,7 @@ func (e *Error) withHint(format string, args ...any) *Error {
 // Parse reads a file. vars are the values of its variables.
 func Parse(name string, text []byte, vars map[string]string) (*File, error) {
 	if len(text) > MaxBytes {
-		return nil, fail(name, 0, "the file has %d bytes, and the most is %d", len(text), MaxBytes)
+		return nil, fail(name, 0, "the file has %d bytes, and the maximum is %d", len(text), MaxBytes)
 	}
 	e, err := expand(name, text, vars)
 	if err != nil {

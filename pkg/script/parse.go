@@ -136,7 +136,7 @@ func clauses() []clause {
 		{"USING", []Verb{Put, Reuse}, (*parser).naming, "USING", ""},
 		{"AT", []Verb{Put, Get, Delete}, (*parser).rate, "AT", ""},
 		{"WARMUP", []Verb{Put, Get, Delete}, (*parser).warmup, "WARMUP", ""},
-		{"MAX", []Verb{Put, Get, Delete}, (*parser).most, "MAX", ""},
+		{"MAX", []Verb{Put, Get, Delete}, (*parser).max, "MAX", ""},
 		{"RUNTIME", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
 		{"RUN", []Verb{Put, Get, Delete}, (*parser).runFor, "RUNTIME", ""},
 		{"FOR", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
@@ -248,7 +248,7 @@ func (p *parser) warmup(s *Statement) (err error) {
 	return err
 }
 
-func (p *parser) most(s *Statement) (err error) {
+func (p *parser) max(s *Statement) (err error) {
 	if err := p.keywords("MAX"); err != nil {
 		return err
 	}

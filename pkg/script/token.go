@@ -45,10 +45,10 @@ type token struct {
 
 // shown is how an error message names the token.
 func (t token) shown() string {
-	const most = 40
+	const maxShown = 40
 	text := t.text
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
+	if utf8.RuneCountInString(text) > maxShown {
+		text = string([]rune(text)[:maxShown]) + "…"
 	}
 	switch t.kind {
 	case endOfScript:

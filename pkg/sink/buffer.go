@@ -15,8 +15,8 @@ type buffer[T any] struct {
 
 	mu        sync.Mutex
 	changed   sync.Cond
-	queue     []parcel[T]
-	size      int  // of the queue, and of the parcel being delivered
+	queue     []batch[T]
+	size      int  // of the queue, and of the batch being delivered
 	wait      bool // wait for room instead of dropping
 	ending    bool // nothing follows
 	closed    bool // no more deliveries
@@ -27,8 +27,8 @@ type buffer[T any] struct {
 	done      chan struct{}
 }
 
-// A parcel is delivered as a whole. It counts as n rows, points, or datagrams.
-type parcel[T any] struct {
+// A batch is delivered as a whole. It counts as n rows, points, or datagrams.
+type batch[T any] struct {
 	content T
 	size    int
 	n       int64
@@ -46,7 +46,7 @@ func (b *buffer[T]) start() *buffer[T] {
 	return b
 }
 
-// room returns how much fits. If parcels wait for room, it first waits for some.
+// room returns how much fits. If batches wait for room, it first waits for some.
 func (b *buffer[T]) room() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *buffer[T]) room() int {
 	case b.closed:
 		return 0
 	case b.wait:
-		return 2 * b.max // a whole parcel, whatever is left
+		return 2 * b.max // a whole batch, whatever is left
 	}
 	return max(0, b.max-b.size)
 }
@@ -76,19 +76,19 @@ func (b *buffer[T]) offer(n int64) {
 	b.offered += n
 }
 
-// put queues what was offered, which must fit, except for the very last parcel.
+// put queues what was offered, which must fit, except for the very last batch.
 func (b *buffer[T]) put(content T, size int, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return
 	}
-	b.queue = append(b.queue, parcel[T]{content, size, n})
+	b.queue = append(b.queue, batch[T]{content, size, n})
 	b.size += size
 	b.changed.Broadcast()
 }
 
-// offerWhole offers and queues a parcel of size 1, or drops it.
+// offerWhole offers and queues a batch of size 1, or drops it.
 func (b *buffer[T]) offerWhole(content T, n int64) {
 	b.offer(n)
 	if b.room() > 0 {
@@ -115,8 +115,8 @@ func (b *buffer[T]) flush() {
 	}
 }
 
-// next waits for a parcel. It returns false at the end.
-func (b *buffer[T]) next() (p parcel[T], ok bool) {
+// next waits for a batch. It returns false at the end.
+func (b *buffer[T]) next() (p batch[T], ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.queue) == 0 && !b.ending && !b.closed {
@@ -126,13 +126,13 @@ func (b *buffer[T]) next() (p parcel[T], ok bool) {
 		return p, false
 	}
 	p = b.queue[0]
-	b.queue[0] = parcel[T]{} // or its content would live as long as the slice
+	b.queue[0] = batch[T]{} // or its content would live as long as the slice
 	b.queue = b.queue[1:]
 	return p, true
 }
 
 // record records the result of a delivery.
-func (b *buffer[T]) record(p parcel[T], err error) {
+func (b *buffer[T]) record(p batch[T], err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.changed.Broadcast()
@@ -151,7 +151,7 @@ func (b *buffer[T]) record(p parcel[T], err error) {
 	}
 }
 
-// end announces that no more parcels follow.
+// end announces that no more batches follow.
 func (b *buffer[T]) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,7 +29,7 @@ func TestBufferDrops(t *testing.T) {
 	}
 }
 
-// A parcel that fails is lost, and the rest is delivered.
+// A batch that fails is lost, and the rest is delivered.
 func TestBufferFails(t *testing.T) {
 	t.Parallel()
 	b := newBuffer(10, func(n int) error {
@@ -46,7 +46,7 @@ func TestBufferFails(t *testing.T) {
 	}
 }
 
-// A receiver that hangs costs no more than the limit, and its parcel is lost.
+// A receiver that hangs costs no more than the limit, and its batch is lost.
 func TestBufferHangs(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})

@@ -108,9 +108,9 @@ func (p *Prometheus) Close() string {
 	return fmt.Sprintf("%d of %d pushes to the Pushgateway failed: %v", failed, pushes, err)
 }
 
-// Lingers returns how long End may wait until the last figures are scraped; 0 = it does not wait,
-// because nobody has scraped any, or everybody has the last ones.
-func (p *Prometheus) Lingers() time.Duration {
+// ScrapeWait returns how long End may wait for scrapers to fetch the last figures. It is 0 if there
+// are no scrapers, or all of them have the last figures.
+func (p *Prometheus) ScrapeWait() time.Duration {
 	if p.scrapes == nil {
 		return 0
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxLinger is the max time for which the last figures are served.
-const maxLinger = time.Minute
+// maxScrapeWait is the max time for which the last figures are served.
+const maxScrapeWait = time.Minute
 
 // scrapes records who scrapes the metrics and how often, so that everybody can get the last ones.
 // Otherwise the process would end up to an interval before they are scraped.
@@ -89,11 +89,11 @@ func (s *scrapes) due(now time.Time) (wait time.Duration) {
 		if c.complete {
 			continue
 		}
-		patience := s.final.Add(maxLinger).Sub(now)
+		timeout := s.final.Add(maxScrapeWait).Sub(now)
 		if c.interval > 0 {
-			patience = min(patience, c.last.Add(2*c.interval).Sub(now))
+			timeout = min(timeout, c.last.Add(2*c.interval).Sub(now))
 		}
-		wait = max(wait, patience)
+		wait = max(wait, timeout)
 	}
 	return wait
 }
@@ -101,14 +101,14 @@ func (s *scrapes) due(now time.Time) (wait time.Duration) {
 // await waits, for a limited time, until everybody has the last figures.
 func (s *scrapes) await(ctx context.Context) {
 	for wait := s.due(time.Now()); wait > 0; wait = s.due(time.Now()) {
-		patience := time.NewTimer(wait)
+		timer := time.NewTimer(wait)
 		select {
 		case <-s.changed:
-		case <-patience.C:
+		case <-timer.C:
 		case <-ctx.Done():
-			patience.Stop()
+			timer.Stop()
 			return
 		}
-		patience.Stop()
+		timer.Stop()
 	}
 }

@@ -381,8 +381,8 @@ func TestPrometheus(t *testing.T) {
 	if lost := p.Close(); lost != "" {
 		t.Error(lost)
 	}
-	if d := p.Lingers(); d != 0 {
-		t.Errorf("lingers for %v after a person has looked", d)
+	if d := p.ScrapeWait(); d != 0 {
+		t.Errorf("waits for %v after a person has looked", d)
 	}
 	p.End(t.Context())
 	if _, err := http.Get("http://" + addr.String() + "/metrics"); err == nil {
@@ -425,7 +425,7 @@ func TestScrapes(t *testing.T) {
 	}
 }
 
-func TestPrometheusLingers(t *testing.T) {
+func TestPrometheusScrapeWait(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("Ab3d")
 	p := NewPrometheus("get", m.Clients)
@@ -450,8 +450,8 @@ func TestPrometheusLingers(t *testing.T) {
 	scrape()
 	_ = m.Write(rows())
 	p.Close()
-	if d := p.Lingers(); d <= 0 || d > maxLinger {
-		t.Errorf("lingers for %v", d)
+	if d := p.ScrapeWait(); d <= 0 || d > maxScrapeWait {
+		t.Errorf("waits for %v", d)
 	}
 	ended := make(chan struct{})
 	go func() { p.End(t.Context()); close(ended) }()

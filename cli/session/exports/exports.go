@@ -185,7 +185,7 @@ func (all *Exports) End(ctx context.Context, out *console.Console) {
 	if p == nil {
 		return
 	}
-	if d := p.Lingers(); d > 0 && ctx.Err() == nil {
+	if d := p.ScrapeWait(); d > 0 && ctx.Err() == nil {
 		out.Notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
 	}
 	p.End(ctx)

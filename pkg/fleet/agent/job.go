@@ -22,7 +22,7 @@ var (
 	errStopped = errors.New("the run was stopped")
 	// errCoordinatorLost ends the run of an agent that has lost its
 	// coordinator.
-	errCoordinatorLost = errors.New("the coordinator was not heard from for too long")
+	errCoordinatorLost = errors.New("no message from the coordinator for too long")
 )
 
 // A job is an agent's state of one share of a run. It outlives connections.
@@ -395,7 +395,7 @@ func (j *job) watchCoordinator() {
 		j.mu.Unlock()
 		if lost {
 			j.update(func() { j.status.CoordinatorLost = true })
-			j.agent.logf("run %s: the coordinator was not heard from for %v; stopping and cleaning up", j.run, j.agent.options.Timeout)
+			j.agent.logf("run %s: no message from the coordinator for %v; stopping and cleaning up", j.run, j.agent.options.Timeout)
 			j.loseCoordinator(errCoordinatorLost)
 			return
 		}
