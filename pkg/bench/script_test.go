@@ -284,7 +284,7 @@ func TestScriptRateAndMost(t *testing.T) {
 	}()
 	got, out := runScript(context.Background(), t, c, put, ScriptStep{Op: "GET", Objects: 400, Rate: 2000, Max: 3})
 	if n, _ := got.of(t, "GET", statementOf(2, false)); n != 400 || g.max != 3 || out.Failed > 0 {
-		t.Errorf("%d downloads, at max %d at a time, %d failed; want 400, 3 and 0", n, g.max, out.Failed)
+		t.Errorf("%d downloads, at most %d at a time, %d failed; want 400, 3 and 0", n, g.max, out.Failed)
 	}
 	got, _ = runScript(context.Background(), t, scriptClient(t), put, ScriptStep{Op: "GET", Objects: 11, Rate: 50, Max: 8})
 	last := int64(0)
@@ -330,7 +330,7 @@ func TestScriptGrows(t *testing.T) {
 		got := &rows{}
 		out := s.Run(context.Background(), got)
 		if n, _ := got.of(t, "GET", statementOf(2, false)); n != 60 || g.max != want {
-			t.Errorf("bound %d: %d downloads, at max %d at a time, want 60 and %d", bound, n, g.max, want)
+			t.Errorf("bound %d: %d downloads, at most %d at a time, want 60 and %d", bound, n, g.max, want)
 		}
 		told := strings.Contains(strings.Join(out.Trailer.Notes, "\n"), "its rate needs more than 20 requests at a time")
 		if told != (bound > 0) {

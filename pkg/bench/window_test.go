@@ -229,7 +229,7 @@ func TestBeginOfTheWindow(t *testing.T) {
 				t.Fatalf("%+v", w)
 			}
 			if late := time.Duration(w.Begin - w.Start); !test.absent && (late < test.min || w.Begin >= w.End || w.Cold != test.cold) {
-				t.Errorf("begin after %s, %d cold; want at min %s and %d", late, w.Cold, test.min, test.cold)
+				t.Errorf("begin after %s, %d cold; want at least %s and %d", late, w.Cold, test.min, test.cold)
 			}
 		})
 	}
