@@ -97,7 +97,7 @@ func TestMarkPlanErrors(t *testing.T) {
 		"marks: {at: 1s, text: x}":           "has keys below it",
 		"marks: [{at: 9m, text: x}]":         "plan.yml:4",
 		"marks: [{at: 1s, text: [x]}]":       "warp.marks.text is a list",
-		"marks: [{at: 1s, text: a, at: 2s}]": "is there twice",
+		"marks: [{at: 1s, text: a, at: 2s}]": "occurs twice",
 	} {
 		file := filepath.Join(dir, "plan.yml")
 		if err := os.WriteFile(file, []byte("warp:\n  api: v1\n  benchmark: put\n  "+text+"\n  host: embedded\n  duration: 1m\n"), 0o600); err != nil {

@@ -1,4 +1,5 @@
-// Package bench holds the benchmark operations and the [Runner] that drives them.
+// Package bench holds the [Runner] that drives a benchmark. The operations are in
+// package ops.
 //
 // A run has an [Op], which prepares objects and then performs one step after the
 // other on each [Worker]. [Worker.Measure] times every request. Its records go

@@ -93,13 +93,13 @@ func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 		case err != nil:
 			return nil, err
 		case key.Kind != yaml.ScalarNode:
-			return nil, r.fail(key, "%s has a key that is no word", path)
+			return nil, r.fail(key, "%s has a key that is not a word", path)
 		case key.ShortTag() == "!!merge":
 			merged = append(merged, value)
 			continue
 		}
 		if first := find(own, key.Value); first != nil {
-			return nil, r.fail(key, "%s.%s is there twice", path, key.Value).withHint("line %d has it first", r.line(first.key))
+			return nil, r.fail(key, "%s.%s occurs twice", path, key.Value).withHint("line %d has it first", r.line(first.key))
 		}
 		own = append(own, pair{key.Value, key, value})
 	}
@@ -126,7 +126,7 @@ func (r *reader) merge(n *yaml.Node, path string, depth int) ([]pair, error) {
 			return nil, err
 		}
 		if m.Kind != yaml.MappingNode {
-			return nil, r.fail(n, "%s.<< wants keys to merge, and is %s", path, what(m))
+			return nil, r.fail(n, "%s.<< must have keys to merge, but is %s", path, what(m))
 		}
 		more, err := r.pairs(m, path, depth+1)
 		if err != nil {
@@ -190,7 +190,7 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 		return nil, err
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, r.fail(root, "the file begins with %s, and not with warp:", what(root))
+		return nil, r.fail(root, "the file begins with %s instead of warp:", what(root))
 	}
 	pairs, err := r.pairs(root, "the file", 0)
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 		case p.name == "warp", strings.HasPrefix(p.name, "x-"):
 			continue
 		case isTopKey(p.name):
-			return nil, r.fail(p.key, "%s stands below warp:", p.name).withHint("indent it")
+			return nil, r.fail(p.key, "%s belongs below warp:", p.name).withHint("indent it")
 		}
 		err := r.fail(p.key, "unknown key %q beside warp", p.name)
 		if near := suggest.Closest(p.name, []string{"warp"}); near != "" {
@@ -214,7 +214,7 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 	case warp == nil:
 		return nil, r.fail(root, "the key warp is missing").withHint("begin with warp: and below it api: v1 and benchmark: NAME")
 	case warp.value.Kind != yaml.MappingNode:
-		return nil, r.fail(warp.key, "warp wants keys below it, and is %s", what(warp.value))
+		return nil, r.fail(warp.key, "warp must have keys below it, but is %s", what(warp.value))
 	}
 	return r.warp(warp)
 }
@@ -236,7 +236,7 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	case api == nil:
 		return nil, r.fail(n.key, "warp.api is missing").withHint("write api: v1")
 	case api.value.Kind != yaml.ScalarNode || api.value.Value != "v1":
-		return nil, r.fail(api.key, "warp.api is not v1, which is the only one there is").withHint("write api: v1")
+		return nil, r.fail(api.key, "warp.api must be v1").withHint("write api: v1")
 	}
 	one, list := find(pairs, "benchmark"), find(pairs, "benchmarks")
 	settings, err := r.settings(pairs, "warp", "", 1)
@@ -245,7 +245,7 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	}
 	switch {
 	case one != nil && list != nil:
-		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks both say what to run").withHint("leave out one of them")
+		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks cannot be combined").withHint("remove one of them")
 	case list != nil:
 		return r.list(list, settings)
 	case one == nil:
@@ -262,7 +262,7 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error) {
 	switch {
 	case list.value.Kind != yaml.SequenceNode:
-		return nil, r.fail(list.key, "warp.benchmarks wants a list of benchmarks, and is %s", what(list.value))
+		return nil, r.fail(list.key, "warp.benchmarks must be a list of benchmarks, but is %s", what(list.value))
 	case len(list.value.Content) == 0:
 		return nil, r.fail(list.key, "warp.benchmarks is empty")
 	case len(list.value.Content) > maxBenchmarks:
@@ -275,7 +275,7 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 			return nil, err
 		}
 		if n.Kind != yaml.MappingNode {
-			return nil, r.fail(n, "%s wants keys such as benchmark: NAME, and is %s", path, what(n))
+			return nil, r.fail(n, "%s must have keys such as benchmark: NAME, but is %s", path, what(n))
 		}
 		pairs, err := r.pairs(n, path, 2)
 		if err != nil {
@@ -287,7 +287,7 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 		}
 		for _, odd := range []string{"api", "benchmarks"} {
 			if p := find(pairs, odd); p != nil {
-				return nil, r.fail(p.key, "%s.%s: it stands right below warp only", path, odd)
+				return nil, r.fail(p.key, "%s.%s: it is only allowed directly below warp", path, odd)
 			}
 		}
 		own, err := r.settings(pairs, path, "", 2)
@@ -310,7 +310,7 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 
 func (r *reader) benchmark(name *pair, path string, settings []Setting) (*Benchmark, error) {
 	if name.value.Kind != yaml.ScalarNode || unset(name.value) {
-		return nil, r.fail(name.key, "%s.benchmark wants the name of a benchmark, and is %s", path, what(name.value))
+		return nil, r.fail(name.key, "%s.benchmark must be the name of a benchmark, but is %s", path, what(name.value))
 	}
 	return &Benchmark{Name: name.value.Value, Line: r.line(name.key), Settings: settings}, nil
 }
@@ -328,7 +328,7 @@ func (r *reader) settings(pairs []pair, path, group string, depth int) (all []Se
 		case p.value.Kind == yaml.MappingNode && group == "" && (prefix || top && slices.Contains(plainGroups(), p.name)):
 			more, err = r.group(&p, path, prefix, depth)
 		case group == "" && (prefix && p.name != "autoterm" || top && slices.Contains(plainGroups(), p.name)):
-			return nil, r.fail(p.key, "%s.%s wants keys below it, and is %s", path, p.name, what(p.value))
+			return nil, r.fail(p.key, "%s.%s must have keys below it, but is %s", path, p.name, what(p.value))
 		default:
 			more, err = r.setting(&p, path, group)
 		}
@@ -337,8 +337,8 @@ func (r *reader) settings(pairs []pair, path, group string, depth int) (all []Se
 		}
 		for _, s := range more {
 			if i := slices.IndexFunc(all, func(o Setting) bool { return o.Flag == s.Flag }); i >= 0 {
-				return nil, fail(r.name, s.Line, "%s says what %s in line %d says already", s.Path, all[i].Path, all[i].Line).
-					withHint("leave out one of them")
+				return nil, fail(r.name, s.Line, "%s repeats %s of line %d", s.Path, all[i].Path, all[i].Line).
+					withHint("remove one of them")
 			}
 			all = append(all, s)
 		}
@@ -389,7 +389,7 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 		}
 		value := strings.TrimRight(n.Value, "\n")
 		if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' && (c != '\n' || key != "script") || c == 0x7f }) {
-			return nil, r.fail(n, "%s has a value with a line break or another character that is no text", s.Path)
+			return nil, r.fail(n, "%s has a value with a line break or an invalid character", s.Path)
 		}
 		s.Values = append(s.Values, value)
 	}
@@ -403,9 +403,9 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 func (r *reader) mapping(p *pair, s *Setting) error {
 	groups := append(plainGroups(), prefixGroups()...)
 	if slices.Contains(groups, p.name) {
-		return r.fail(p.key, "the section %s does not belong into %s", p.name, s.Section()).withHint("write it right below warp")
+		return r.fail(p.key, "the section %s does not belong in %s", p.name, s.Section()).withHint("write it right below warp")
 	}
-	err := r.fail(p.key, "%s has keys below it, and is no section", s.Path)
+	err := r.fail(p.key, "%s has keys below it, but is not a section", s.Path)
 	if near := suggest.Closest(p.name, groups); near != "" {
 		err.withHint("did you mean %s?", near)
 	}

@@ -29,16 +29,16 @@ func TestErrors(t *testing.T) {
 	const head = "warp:\n  api: v1\n  benchmark: get\n"
 	for text, want := range map[string]string{
 		"":                          "f.yml: there is no benchmark in it",
-		head + "  api: v1\n":        "f.yml:4: warp.api is there twice; line 2 has it first",
-		head + "  io: 5\n":          "f.yml:4: warp.io wants keys below it, and is a single value",
-		head + "  prams: {a: 1}\n":  "f.yml:4: warp.prams has keys below it, and is no section; did you mean params?",
+		head + "  api: v1\n":        "f.yml:4: warp.api occurs twice; line 2 has it first",
+		head + "  io: 5\n":          "f.yml:4: warp.io must have keys below it, but is a single value",
+		head + "  prams: {a: 1}\n":  "f.yml:4: warp.prams has keys below it, but is not a section; did you mean params?",
 		head + "  x: '{{.Size}}'\n": "f.yml:4: the variable Size has no value; add --var Size=VALUE",
 		head + "  x: &a {<<: *a}\n": "f.yml:4:",
 		head + " x\n":               "f.yml:3: this is not YAML",
 		"warp:\n  benchmark: get\n": "f.yml:1: warp.api is missing; write api: v1",
-		"warp:\n  api: v2\n":        "f.yml:2: warp.api is not v1",
+		"warp:\n  api: v2\n":        "f.yml:2: warp.api must be v1",
 		"wrap: {}\n":                "f.yml:1: unknown key \"wrap\" beside warp; did you mean warp?",
-		head + "  obj.size: 1\n  obj: {size: 2}\n": "f.yml:5: warp.obj.size says what warp.obj.size in line 4 says already",
+		head + "  obj.size: 1\n  obj: {size: 2}\n": "f.yml:5: warp.obj.size repeats warp.obj.size of line 4",
 	} {
 		if _, err := Parse("f.yml", []byte(text), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -63,8 +63,8 @@ func TestTemplateLimits(t *testing.T) {
 		`{{printf "%900000d" 1}}`:                                       "a width above 999",
 		`{{printf "%*d" 900000 1}}`:                                     "a width above 999",
 		`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`:         "depth",
-		`{{"\x00"}}`:      "a byte of 0",
-		`{{"\x00x\x00"}}`: "a byte of 0",
+		`{{"\x00"}}`:      "a zero byte",
+		`{{"\x00x\x00"}}`: "a zero byte",
 	} {
 		if _, err := Parse("f.yml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -39,7 +39,7 @@ func (e *expansion) line(n int) int {
 // is from.
 func expand(name string, text []byte, vars map[string]string) (*expansion, error) {
 	if i := bytes.IndexByte(text, mark); i >= 0 {
-		return nil, fail(name, 1+bytes.Count(text[:i], []byte("\n")), "a byte of 0 is no text")
+		return nil, fail(name, 1+bytes.Count(text[:i], []byte("\n")), "the file contains a zero byte")
 	}
 	t, err := template.New("").Option("missingkey=error").Funcs(smallFunctions()).Parse(string(text))
 	if err != nil {
@@ -56,7 +56,7 @@ func expand(name string, text []byte, vars map[string]string) (*expansion, error
 	data := make(map[string]string, len(vars))
 	for k, v := range vars {
 		if strings.ContainsRune(v, mark) {
-			return nil, fail(name, 0, "the value of the variable %s has a byte of 0", k)
+			return nil, fail(name, 0, "the value of the variable %s contains a zero byte", k)
 		}
 		data[k] = v
 	}
@@ -65,7 +65,7 @@ func expand(name string, text []byte, vars map[string]string) (*expansion, error
 		return nil, templateError(name, err)
 	}
 	if !e.takeMarks(out.Bytes()) {
-		return nil, fail(name, 0, "the template makes a byte of 0, which is no text")
+		return nil, fail(name, 0, "the template writes a zero byte")
 	}
 	return e, nil
 }

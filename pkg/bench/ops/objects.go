@@ -29,7 +29,7 @@ type extraFields struct {
 func newEntry(names *generator.Names, o *store.Object, version string) entry {
 	thread, n, ok := names.Parse(o.Key)
 	if !ok {
-		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // callers pass only own uploads
+		panic(fmt.Sprintf("%s is not a name of this run", o.Key)) // callers pass only own uploads
 	}
 	e := entry{n: n, size: o.Size, thread: thread}
 	extra := extraFields{version: version}

@@ -1,3 +1,5 @@
+// Package ops holds the operations of the benchmarks, one file each. Most of them work
+// on a [Pool] of objects, and send their requests with the methods of a [bench.Worker].
 package ops
 
 import (
@@ -52,7 +54,7 @@ func (p *Pool) Prepare(ctx context.Context, e *bench.Env) error {
 	var err error
 	switch {
 	case p.Keys != nil && len(e.Buckets) > 1:
-		err = errors.New("prepare: names from a file are of one bucket")
+		err = errors.New("prepare: names from a file need a single bucket")
 	case p.Objects > 0 && p.Objects < len(e.Buckets):
 		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.Buckets))
 	case p.Keys != nil:
@@ -107,7 +109,7 @@ func (p *Pool) upload(ctx context.Context, e *bench.Env) error {
 				return err
 			}
 			if versions > 1 && obj.VersionID == "" {
-				return fmt.Errorf("prepare: the store gave no version id for %s: it does not do --versions", key)
+				return fmt.Errorf("prepare: the store gave no version id for %s: it does not support --versions", key)
 			}
 			p.made[i*versions+v] = newEntry(p.names, &obj, obj.VersionID)
 			e.Progress.Add(1)
@@ -166,7 +168,7 @@ func (p *Pool) listOne(ctx context.Context, e *bench.Env, limit int) error {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
 	}
 	if len(p.found) == before && p.Clients > 0 {
-		return fmt.Errorf("prepare: of the objects under prefix %q of bucket %s none is client %d's: use fewer clients", p.Prefix, e.Bucket, p.Client)
+		return fmt.Errorf("prepare: no object under prefix %q of bucket %s belongs to client %d: use fewer clients", p.Prefix, e.Bucket, p.Client)
 	}
 	if len(p.found) == before {
 		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, p.Prefix)
@@ -215,7 +217,7 @@ func (p *Pool) statKeys(ctx context.Context, e *bench.Env) error {
 		}
 	}
 	if len(keys) == 0 {
-		return fmt.Errorf("prepare: none of the names is client %d's: use fewer clients", p.Client)
+		return fmt.Errorf("prepare: none of the names belongs to client %d: use fewer clients", p.Client)
 	}
 	e.Progress.Begin("Preparing: looking for the objects", int64(len(keys)))
 	defer e.Progress.End()

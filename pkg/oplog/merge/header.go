@@ -66,14 +66,14 @@ func (l *sourceLog) window() *oplog.Window {
 }
 
 func first[T any](list []T) T {
-	var least T
+	var smallest T
 	text := ""
 	for _, v := range list {
 		if s := asJSON(v); text == "" || s < text {
-			least, text = v, s
+			smallest, text = v, s
 		}
 	}
-	return least
+	return smallest
 }
 
 func asJSON(v any) string {
