@@ -216,7 +216,7 @@ func TestCheckScript(t *testing.T) {
 		`in context "x"`:                   {put, other},
 		"leaves nothing in context":        {put, del, get},
 		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Max: 70000}},
-		"at most 65535 statements":          slices.Repeat([]ScriptStep{put}, 1<<16),
+		"at most 65535 statements":         slices.Repeat([]ScriptStep{put}, 1<<16),
 		"all 5 requests fall into the WAR": {{Op: "PUT", Objects: 5, Rate: 10, Warmup: time.Second}},
 	} {
 		if got := fmt.Sprint(CheckScript(steps)); !strings.Contains(got, want) || want == "" && got != "<nil>" {
