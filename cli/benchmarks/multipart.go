@@ -38,7 +38,7 @@ func multipartBenchmark() benchmark {
 		},
 		payload: true, oneBucket: true,
 		check: func(f *Flags) error {
-			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") {
+			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") || !writable(object) {
 				return exit.Usagef("--obj.name: %q is not a valid name for an object of this run", object)
 			}
 			op.Parts, op.PartSize = parts.count, parts.size

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
@@ -63,6 +64,8 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
 		return exit.Usagef("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).WithHint("write it like a/b")
+	case !writable(n.above()):
+		return exit.Usagef("--prefix and --subdir: %q has a character that listings in XML cannot contain, so warp could not clean up", n.above())
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return exit.Usagef("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
@@ -78,6 +81,14 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 		return exit.Usagef("--client-count needs --seed").WithHint("give all clients the same one")
 	}
 	return nil
+}
+
+// writable reports whether a listing in XML 1.0 can contain a name. Clean-up finds
+// objects by listings, and not every store encodes names there.
+func writable(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == '\uFFFE' || r == '\uFFFF'
+	})
 }
 
 // above is what precedes the run's own prefix, without the last "/".

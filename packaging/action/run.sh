@@ -44,9 +44,12 @@ esac
 {
 	echo "### $name: $verdict"
 	echo
-	echo '```text'
+	# A report that contains backticks must not leave its fence.
+	fence=$(grep -o '`\+' "$report" | sort -r | head -n 1 || true)
+	fence='```'$fence
+	echo "${fence}text"
 	cat "$report"
-	echo '```'
+	echo "$fence"
 } >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
 echo "exit-code=$code" >>"${GITHUB_OUTPUT:-/dev/null}"
 exit "$code"

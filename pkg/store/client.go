@@ -92,6 +92,7 @@ type Driver struct {
 // Counters count over all hosts of a client.
 type Counters struct {
 	Connections   atomic.Int64 // opened so far
+	Documents     Documents    // kept in memory
 	HashedPayload atomic.Int64 // bytes hashed for signatures, except small uploads
 }
 

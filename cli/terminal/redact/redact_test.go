@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"encoding/base64"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -101,5 +103,24 @@ func TestRedactorStrings(t *testing.T) {
 	r.Strings(&v)
 	if v.Notes[0] != "***" || v.Notes[1] != "a" || v.Params[secret] != "x ***" || v.Inner.Text != "***" || v.Any.(*inner).Text != "***" || v.N != 12345678 {
 		t.Errorf("got %+v", v)
+	}
+}
+
+// A receiver that echoes the header of Basic authentication does not reveal the password.
+func TestBase64(t *testing.T) {
+	t.Parallel()
+	args := []string{"put", "--pushgateway=http://user:p%40ssw0rd-1@127.0.0.1:9091"}
+	r := New(args, func(string) (string, bool) { return "", false })
+	for _, user := range []string{"user:p@ssw0rd-1", "user:p%40ssw0rd-1"} {
+		sent := base64.StdEncoding.EncodeToString([]byte(user))
+		for _, text := range []string{"the receiver says: Basic " + sent, `{"authorization":"` + sent + `"}`, url.QueryEscape(sent)} {
+			if got := r.Text(text); strings.Contains(got, sent) || strings.Contains(got, url.QueryEscape(sent)) || !strings.Contains(got, Mark) {
+				t.Errorf("%q became %q", text, got)
+			}
+		}
+	}
+	r.Add("a secret key of S3")
+	if sent := base64.StdEncoding.EncodeToString([]byte("a secret key of S3")); strings.Contains(r.Text("key "+sent), sent) {
+		t.Error("Base64 of a secret key is not hidden")
 	}
 }

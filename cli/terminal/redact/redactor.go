@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"net/url"
 	"regexp"
 	"slices"
@@ -52,7 +53,7 @@ func New(args []string, env func(name string) (value string, ok bool)) *Redactor
 func (r *Redactor) Add(secrets ...string) {
 	r.mu.Lock()
 	for _, s := range secrets {
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+		for _, form := range encodings(s) {
 			known := func(old hiddenText) bool { return old.text == form }
 			if form != "" && !slices.ContainsFunc(r.secrets, known) {
 				r.secrets = append(r.secrets, hiddenText{form, valuePattern(form)})
@@ -64,6 +65,12 @@ func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
 		r.addUsers(userOf(s))
 	}
+}
+
+// encodings returns the forms in which warp sends a secret: as it is, in a URL, and in Base64.
+func encodings(secret string) []string {
+	inBase64 := base64.StdEncoding.EncodeToString([]byte(secret))
+	return []string{secret, url.QueryEscape(secret), url.PathEscape(secret), inBase64, url.QueryEscape(inBase64)}
 }
 
 // AddURL makes the user and the password of a URL known, if it has them, and what proves a shared access signature.
@@ -100,6 +107,10 @@ func (r *Redactor) addUsers(users ...string) {
 		_, password, found := strings.Cut(user, ":")
 		if !found {
 			password = user
+		}
+		r.Add(user) // Basic authentication sends its Base64
+		if plain, err := url.PathUnescape(user); err == nil {
+			r.Add(plain)
 		}
 		r.Add(password)
 		if plain, err := url.PathUnescape(password); err == nil {

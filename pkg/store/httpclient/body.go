@@ -14,6 +14,8 @@ type sink struct {
 	keep    int
 	into    io.Writer
 	payload bool // the body is an object or a part of one
+
+	document *store.Document // counts what is kept; nil = it is short
 }
 
 // receiveBody receives the answer's body and returns its length. It returns io.ErrUnexpectedEOF if
@@ -85,6 +87,12 @@ func (c *Conn) collect(n int64, to sink) (taken int64, err error) {
 			c.broken, c.cut = true, true // the rest is not worth waiting for
 			return taken, nil
 		} else {
+			if to.document != nil {
+				if err := to.document.Grow(k, c.head.Status); err != nil {
+					c.broken = true
+					return taken, err
+				}
+			}
 			c.kept = append(c.kept, b...)
 		}
 		c.r += k

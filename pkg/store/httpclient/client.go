@@ -62,6 +62,7 @@ type transport interface {
 	send(ctx context.Context, r *Request, tr *store.Trace) error
 	// receive receives the body of the reply.
 	receive(ctx context.Context, r *Request, to sink, tr *store.Trace) (int64, error)
+	documents() *store.Documents
 	// release ends a request. Its connection is kept if it can be used again.
 	release(r *Request)
 	// redirected ends the reply to a request that is then sent to another host. seen is the first

@@ -20,6 +20,7 @@ type httpTransport struct {
 	agent     string
 	limit     time.Duration // max time for a complete answer; 0 = none
 	closeIdle func()
+	counted   *store.Documents
 }
 
 func newHTTPTransport(cfg *store.Config, c *Client, n *store.Counters, limit time.Duration) (*httpTransport, error) {
@@ -27,7 +28,7 @@ func newHTTPTransport(cfg *store.Config, c *Client, n *store.Counters, limit tim
 	if err != nil {
 		return nil, err
 	}
-	return &httpTransport{client: c, transport: nethttp.Tracer{Next: t, HTTP2: cfg.HTTP2}, agent: userAgent(cfg, c.api), limit: limit, closeIdle: t.CloseIdleConnections}, nil
+	return &httpTransport{client: c, transport: nethttp.Tracer{Next: t, HTTP2: cfg.HTTP2}, agent: userAgent(cfg, c.api), limit: limit, closeIdle: t.CloseIdleConnections, counted: &n.Documents}, nil
 }
 
 // An httpExchange is a request through net/http and its answer.
@@ -98,7 +99,7 @@ func (t *httpTransport) receive(_ context.Context, r *Request, to sink, _ *store
 	case to.into != nil:
 		n, err = io.Copy(to.into, x.body)
 	case to.keep > 0:
-		x.kept, err = io.ReadAll(io.LimitReader(x.body, int64(to.keep)+1))
+		x.kept, err = io.ReadAll(io.LimitReader(&countedBody{x.body, to.document, x.head.Status}, int64(to.keep)+1))
 		if n = int64(len(x.kept)); n > int64(to.keep) {
 			x.kept, x.cut = x.kept[:to.keep], true
 		}
@@ -116,6 +117,25 @@ func (t *httpTransport) receive(_ context.Context, r *Request, to sink, _ *store
 }
 
 // release records the trace, and closes the connection if the answer has not been received.
+func (t *httpTransport) documents() *store.Documents { return t.counted }
+
+// A countedBody counts the memory of a document.
+type countedBody struct {
+	io.Reader
+	document *store.Document // nil = not counted
+	status   int
+}
+
+func (c *countedBody) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.document != nil {
+		if full := c.document.Grow(n, c.status); full != nil {
+			return n, full
+		}
+	}
+	return n, err
+}
+
 func (t *httpTransport) release(r *Request) {
 	if x := r.http; x != nil {
 		if x.body != nil {

@@ -177,6 +177,8 @@ func (p *pool) receive(ctx context.Context, r *Request, to sink, tr *store.Trace
 	return n, nil
 }
 
+func (p *pool) documents() *store.Documents { return &p.counters.Documents }
+
 func (p *pool) release(r *Request) {
 	switch {
 	case r.conn == nil: // it has failed

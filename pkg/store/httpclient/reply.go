@@ -34,9 +34,6 @@ type stringCache struct {
 }
 
 const (
-	// maxDocument limits the size of documents that are kept. A page of a listing with 1000 objects
-	// and 2 KiB of metadata each fits several times.
-	maxDocument = 64 << 20
 	// maxErrorDocument limits how much of the document of an error is read. They are short.
 	maxErrorDocument = 64 << 10
 )
@@ -46,10 +43,14 @@ const (
 func (r *Request) receiveDocument(ctx context.Context, tr *store.Trace) error {
 	limit := maxErrorDocument
 	if r.reply.Status/100 == 2 {
-		limit = maxDocument
+		limit = store.MaxDocument
 	}
-	_, err := r.transport.receive(ctx, r, sink{keep: limit}, tr)
-	if err == nil && r.reply.cut && limit == maxDocument {
+	r.document = r.transport.documents().New()
+	_, err := r.transport.receive(ctx, r, sink{keep: limit, document: &r.document}, tr)
+	if err != nil {
+		r.document.Free()
+	}
+	if err == nil && r.reply.cut && limit == store.MaxDocument {
 		return store.BadAnswer(r.reply.Status, "the answer's document is longer than %d bytes", limit)
 	}
 	return err

@@ -38,6 +38,7 @@ type Request struct {
 	conn      *Conn     // has the reply, if it was received over an own connection
 	http      *httpExchange
 	reply     Reply
+	document  store.Document // the memory of the reply's document
 }
 
 // A Writer writes a request to a connection itself. It is for an API whose signatures cover the
@@ -84,6 +85,7 @@ func (r *Request) Release() {
 	if r.transport != nil {
 		r.transport.release(r)
 	}
+	r.document.Free()
 	clear(r.Headers)
 	*r = Request{Headers: r.Headers[:0], target: r.target}
 }

@@ -26,9 +26,8 @@ type answerCheck struct {
 }
 
 const (
-	// maxListing limits a page of a listing, and the results of a batch. 1000 names of 1 KiB,
-	// escaped, are 3 MiB.
-	maxListing = 16 << 20
+	// maxListing limits a page of a listing, and the results of a batch.
+	maxListing = store.MaxDocument
 	// maxDocument limits all other documents.
 	maxDocument = 1 << 20
 )
