@@ -55,7 +55,7 @@ func TestFirstAnswers(t *testing.T) {
 		"tls port":        {text(200, ""), true, "talks TLS, and the request was plain HTTP; try --tls"},
 		"web server":      {text(200, "<html><body>hi</body></html>"), false, "there seems to be no S3 at"},
 		"console":         {text(200, "<!doctype html>\n<html><body>hi</body></html>"), false, "BadAnswer: the answer is an HTML page"},
-		"error page":      {text(501, "<!DOCTYPE HTML>\n<html><body>Forbidden</body></html>"), false, "HTTP501: an HTML page; there seems to be no S3 at"},
+		"error page":      {text(501, "<!DOCTYPE HTML>\n<html><body>Forbidden</body></html>"), false, "HTTP501: 501 Not Implemented; there seems to be no S3 at"},
 		"nothing there":   {text(404, ""), false, "there seems to be no S3 at"},
 		"other language":  {text(200, "{}"), false, "there seems to be no S3 at"},
 		"may not create":  {noCreate, false, "Access Denied; these keys may not create buckets (s3:CreateBucket)"},

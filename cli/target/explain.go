@@ -83,7 +83,7 @@ func noS3(err error) bool {
 	text := err.Error()
 	switch code := store.CodeOf(err); code {
 	case store.CodeBadAnswer:
-		return containsAny(text, "a document <html", "is no XML", "is no JSON", store.HTMLPage, "document is empty", "malformed HTTP", "has no x-ms-")
+		return containsAny(text, "a document <html", "not valid XML", "not valid JSON", store.HTMLPage, "document is empty", "malformed HTTP", "has no x-ms-")
 	case "HTTP404", "HTTP405", "HTTP501":
 		return true
 	case "NoSuchBucket", "NoSuchKey": // a 404 without any document

@@ -20,6 +20,6 @@ func ExampleNewCSV() {
 		fmt.Println(err)
 	}
 	// Output:
-	// idx,thread,op,client_id,n_objects,bytes,endpoint,file,error,start,first_byte,last_byte,end,duration_ns,cat,sched,status,retries,phases_ns,requests
-	// 0,0,GET,,1,10,,"a,b",,2001-09-09T01:46:40.000000000Z,,,2001-09-09T01:46:40.000000005Z,5,0,,,0,,
+	// idx,thread,op,client_id,n_objects,bytes,endpoint,file,error,start,first_byte,last_byte,end,duration_ns,cat,sched,status,retries,phases_ns,requests,client_ns
+	// 0,0,GET,,1,10,,"a,b",,2001-09-09T01:46:40.000000000Z,,,2001-09-09T01:46:40.000000005Z,5,0,,,0,,,
 }

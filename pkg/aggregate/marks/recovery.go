@@ -23,9 +23,9 @@ const (
 	stallIntervals = 10
 	// A response time is slow if it exceeds both the p99 before by slowMargin
 	// and slowFactor times that p99. slowShare of the requests may be slow.
-	slowMargin = int64(time.Millisecond)
+	slowMargin = int64(5 * time.Millisecond)
 	slowFactor = 2
-	slowShare  = .01
+	slowShare  = .05
 	// The rise of the throughput is looked for in riseRange after the instant at
 	// which the rule finds the throughput back.
 	riseRange = 2 * recoverySpan

@@ -48,7 +48,7 @@ func (x *Scanner) bad(what string) error {
 	if doc := bytes.TrimSpace(x.doc); len(doc) >= len(doctype) && bytes.EqualFold(doc[:len(doctype)], []byte(doctype)) {
 		return store.BadAnswer(0, "the answer is %s", store.HTMLPage)
 	}
-	return store.BadAnswer(0, "the answer is no XML: %s at byte %d", what, x.at)
+	return store.BadAnswer(0, "the answer is not valid XML: %s at byte %d", what, x.at)
 }
 
 // Parent returns the name of the element around the element of the latest tag.
