@@ -225,11 +225,13 @@ func TestSimulatedSequences(t *testing.T) {
 		t.Logf("%g %% slower from run to run, step of %g %%: %.1f %% of %d comparisons have a verdict on throughput, %.1f %% without a look at the trend", 100*slower, 100*effect, 100*with/n, *simulated, 100*without/n)
 		return with / n, without / n
 	}
+	// A share p of n comparisons has the standard deviation sqrt(p(1-p)/n).
+	slack := func(p float64) float64 { return 2.5 * math.Sqrt(max(p*(1-p), .01)/float64(*simulated)) }
 	for _, test := range []struct{ slower, effect, min, max, without float64 }{
 		{.005, 0, 0, .25, .6}, {0, .05, .95, 1, .98}, {0, 0, 0, 1, 0}, {0.01, 0, 0, .1, .9}, {0, .03, 0, 1, 0},
 	} {
 		with, without := verdicts(21, test.slower, test.effect)
-		if with < test.min || with > test.max || without < test.without {
+		if with < test.min-slack(test.min) || with > test.max+slack(test.max) || without < test.without-slack(test.without) {
 			t.Errorf("%g %% slower, step of %g %%: verdicts in %.3f, %.3f without the trend", 100*test.slower, 100*test.effect, with, without)
 		}
 	}

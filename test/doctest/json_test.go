@@ -76,9 +76,9 @@ func sections() map[string]reflect.Type {
 var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
 	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 
-// notHere lists fields that appear only with a real network, on a busy machine, or with hundreds of thousands of
-// objects.
-var notHere = []string{"Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
+// notHere lists fields that appear only with a real network, on a busy machine, in a run that lasts, or with hundreds of
+// thousands of objects.
+var notHere = []string{"Mark.relapse_s", "Mark.noise", "Group.wire_ms", "Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
 	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
