@@ -46,6 +46,9 @@ func shares(ops []*results.Operation, of func(*results.Operation) []results.Part
 	return all
 }
 
+// fewerRequests is the share of its equal part of the requests below which a host was given few.
+const fewerRequests = .8
+
 // worstOf returns the part with the highest share of errors, or without errors the part whose
 // requests took the longest.
 func (p *compactPrinter) worstOf(noun string, all []share) {
@@ -54,6 +57,7 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 	}
 	var whole share
 	for i := range all {
+		whole.requests += all[i].requests
 		whole.errors, whole.count, whole.busy = whole.errors+all[i].errors, whole.count+all[i].count, whole.busy+all[i].busy
 	}
 	title := "slowest"
@@ -78,6 +82,10 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 	if w.errors > 0 {
 		failed += " of " + human.Grouped(w.requests)
 	}
-	p.fit([]part{{fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3}, {name, 0}, {failed, 1}, {speed, 4},
-		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}})
+	parts := []part{{fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3}, {name, 0}, {failed, 1}, {speed, 4},
+		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}}
+	if noun == "host" && float64(w.requests) < fewerRequests*float64(whole.requests)/float64(len(all)) {
+		parts = slices.Insert(parts, 3, part{fmt.Sprintf("%.0f%% of the requests", 100*exact.Ratio(float64(w.requests), float64(whole.requests))), 1})
+	}
+	p.fit(parts)
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"warp/internal/exact"
@@ -28,7 +29,7 @@ func (r *Report) Events() (all []string) {
 			continue
 		}
 		all = append(all, o.outages()...)
-		all = append(all, o.slowHosts()...)
+		all = append(all, o.slowHosts(r.Parameters["host-select"])...)
 	}
 	return all
 }
@@ -84,8 +85,8 @@ func (o *Operation) outages() []string {
 	return []string{sentence + "."}
 }
 
-// slowHosts names hosts that are slower than the others.
-func (o *Operation) slowHosts() (all []string) {
+// slowHosts names hosts that are slower than the others, and how warp selected the hosts; "" = unknown.
+func (o *Operation) slowHosts(selection string) (all []string) {
 	if len(o.Hosts) < 2 {
 		return nil
 	}
@@ -105,10 +106,13 @@ func (o *Operation) slowHosts() (all []string) {
 				o.Op, human.Host(h.Name), human.Millis(h.Duration.P50), human.Millis(others), 100*exact.Ratio(float64(h.Requests), float64(total))))
 		}
 	}
+	if len(all) > 0 && selection == "weighed" {
+		all[0] = strings.TrimSuffix(all[0], ".") + ", because --host-select=weighed prefers hosts that answer sooner; with --host-select=roundrobin each gets as many."
+	}
 	const few = 2
 	if len(all) > few {
 		more := len(all) - few
-		all = append(all[:few], fmt.Sprintf("%s: so are %d more.", o.Op, more))
+		all = append(all[:few], fmt.Sprintf("%s: so %s %d more.", o.Op, human.Choose(more, "is", "are"), more))
 	}
 	return all
 }

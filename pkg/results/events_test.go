@@ -24,6 +24,7 @@ func TestEvents(t *testing.T) {
 	for name, test := range map[string]struct {
 		op         Operation
 		assertions []Assertion
+		selection  string
 		want       string
 	}{
 		"nothing":                      {op: Operation{Segments: segments(100, 101, 99, 100, 98, 103), Hosts: hosts(10, 11, 14)}},
@@ -34,15 +35,17 @@ func TestEvents(t *testing.T) {
 		"rare requests":                {op: Operation{Segments: segments(100, 100, 0, 100, 100, 100), SegmentS: .1}},
 		"few segments":                 {op: Operation{Segments: segments(100, 0, 100)}},
 		"a slow host":                  {op: Operation{Hosts: hosts(10, 60, 11)}, want: "GET: host b:9000 is slow: median 60.0ms, other hosts 11.0ms; it received 33 % of the requests."},
-		"many slow hosts":              {op: Operation{Hosts: hosts(10, 10, 10, 10, 10, 10, 10, 60, 60, 60)}, want: "GET: so are 1 more."},
-		"hosts without requests":       {op: Operation{Hosts: []Part{{Name: "x"}, {Name: "y", Duration: &Stats{Count: 100, P50: 5}}}}},
-		"an assertion":                 {assertions: failed, want: "Assertion p99<5ms failed: measured 8 ms."},
+		"few requests": {op: Operation{Hosts: hosts(10, 60, 11)}, selection: "weighed",
+			want: "it received 33 % of the requests, because --host-select=weighed prefers hosts that answer sooner; with --host-select=roundrobin each gets as many."},
+		"many slow hosts":        {op: Operation{Hosts: hosts(10, 10, 10, 10, 10, 10, 10, 60, 60, 60)}, want: "GET: so is 1 more."},
+		"hosts without requests": {op: Operation{Hosts: []Part{{Name: "x"}, {Name: "y", Duration: &Stats{Count: 100, P50: 5}}}}},
+		"an assertion":           {assertions: failed, want: "Assertion p99<5ms failed: measured 8 ms."},
 	} {
 		test.op.Op = "GET"
 		if test.op.SegmentS == 0 {
 			test.op.SegmentS = 1
 		}
-		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: []Operation{test.op}, Assertions: test.assertions}
+		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: []Operation{test.op}, Assertions: test.assertions, Parameters: map[string]string{"host-select": test.selection}}
 		got := strings.Join(r.Events(), "\n")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
