@@ -323,10 +323,10 @@ func (f *Flags) demandDestroy(format string, args ...any) error {
 	return exit.Usagef(format, args...).WithHint("if that is what you want, add --destroy=%s", f.Target.BucketList())
 }
 
-// checkReadOnly returns an error for flags about uploads if there are none.
+// checkReadOnly returns an error for flags about uploads if there are none, and for names that uploads must not have.
 func (f *Flags) checkReadOnly(o *bench.Options) error {
 	if !o.ReadOnly {
-		return nil
+		return f.names.checkWritable()
 	}
 	if f.Target.Options.Encrypt {
 		return exit.Usagef("--encrypt makes a new key for this run, which the objects of --list-existing do not have")

@@ -64,8 +64,6 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
 		return exit.Usagef("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).WithHint("write it like a/b")
-	case !writable(n.above()):
-		return exit.Usagef("--prefix and --subdir: %q has a character that listings in XML cannot contain, so warp could not clean up", n.above())
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return exit.Usagef("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
@@ -79,6 +77,14 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 		return exit.Usagef("--client-id=%d is not below --client-count=%d", n.client, n.clients).WithHint("ids begin at 0")
 	case n.clients > 0 && seed == "":
 		return exit.Usagef("--client-count needs --seed").WithHint("give all clients the same one")
+	}
+	return nil
+}
+
+// checkWritable returns an error for names that clean-up would not find again.
+func (n *nameFlags) checkWritable() error {
+	if !writable(n.above()) {
+		return exit.Usagef("--prefix and --subdir: %q has a character that listings in XML cannot contain, so warp could not clean up", n.above())
 	}
 	return nil
 }
