@@ -56,8 +56,9 @@ func (s *screen) await(what string) string {
 func (s *screen) mode(name string) string {
 	s.t.Helper()
 	path := filepath.Join(filepath.Dir(s.socket), name)
-	s.enter("stty -a > '" + path + "'; echo saved " + name)
-	s.await("\nsaved " + name)
+	// The command must not contain what it prints. A busy shell may print it after its prompt.
+	s.enter("stty -a > '" + path + "'; echo saved  " + name)
+	s.await("saved " + name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		s.t.Fatal(err)

@@ -256,3 +256,33 @@ func TestParseChoices(t *testing.T) {
 		}
 	}
 }
+
+// A figure that is the machine's withholds the verdict on that metric, unless it changes alike without the client's part.
+func TestClientsMetric(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		wire float64 // share of the service time after
+		want Verdict
+	}{
+		"the store's":               {1, Worse},
+		"worse on the wire as well": {.9, Worse},
+		"equal on the wire":         {.5, Withheld},
+	} {
+		before, after := runsOf("a", 200, 201, 202, 203, 204, 205), runsOf("b", 100, 101, 102, 103, 104, 105)
+		for _, side := range []struct {
+			runs []Run
+			wire float64
+		}{{before, 1}, {after, test.wire}} {
+			for i := range side.runs {
+				o := &side.runs[i].Report.Operations[len(side.runs[i].Report.Operations)-1]
+				wire := *o.Duration
+				wire.P50, wire.P99 = wire.P50*side.wire, wire.P99*side.wire
+				o.Wire = &wire
+			}
+		}
+		v := judge(t, before, after, options())
+		if r, ok := v.Row("", "p99"); !ok || r.Verdict != test.want {
+			t.Errorf("%s: %q, want %q; withheld because of %q", name, r.Verdict, test.want, r.Withheld)
+		}
+	}
+}

@@ -163,7 +163,7 @@ func (c *comparison) rows(s *subject) []Row {
 		}
 		r := Row{Metric: m.Name, Unit: m.Unit, Higher: m.Higher, Before: sample(before), After: sample(after), Judged: judged}
 		c.compare(&r)
-		if why := clientCause(&m, s); why != "" {
+		if why := c.clientCause(&m, s); why != "" {
 			r.Withheld = why
 		}
 		rows = append(rows, r)
@@ -183,8 +183,12 @@ func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) 
 	return list, true
 }
 
-// clientCause says why the metric of some runs describes their machine rather than the store, or "".
-func clientCause(m *results.Metric, s *subject) string {
+// clientCause says why the metric of some runs describes their machine rather than the store, or "". A metric that changes
+// alike with and without the client's part is judged all the same.
+func (c *comparison) clientCause(m *results.Metric, s *subject) string {
+	if c.effect(s, m.Of) == c.effect(s, m.WithoutClient) {
+		return ""
+	}
 	n, example := 0, ""
 	for _, f := range slices.Concat(s.before, s.after) {
 		if why := m.ClientCause(&f); why != "" {
@@ -196,6 +200,25 @@ func clientCause(m *results.Metric, s *subject) string {
 		return ""
 	}
 	return fmt.Sprintf("in %d of the %d runs it describes warp's machine and not the store: %s", n, len(s.before)+len(s.after), example)
+}
+
+// effect returns 1 or -1 if the medians of a value differ by the minimum effect or more, and 0 if they do not.
+func (c *comparison) effect(s *subject, of func(*results.Figures) (float64, bool)) int {
+	median := func(all []results.Figures) float64 {
+		list := make([]float64, len(all))
+		for i := range all {
+			list[i], _ = of(&all[i])
+		}
+		return sample(list).Median
+	}
+	before, after := median(s.before), median(s.after)
+	switch {
+	case after >= before*(1+c.MinEffect):
+		return 1
+	case after <= before*(1-c.MinEffect):
+		return -1
+	}
+	return 0
 }
 
 // usuallyJudged are the metrics of the total that get a verdict if none are chosen.

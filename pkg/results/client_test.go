@@ -66,6 +66,13 @@ func TestClientCause(t *testing.T) {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
+	for name, want := range map[string]float64{"p99": 5, "wire.p99": 5, "objs": 1 / .7} {
+		m, _ := FindMetric(name)
+		f.ObjectsPerS = 1
+		if got, ok := m.WithoutClient(&f); !ok || got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%s without the client is %v, want %v", name, got, want)
+		}
+	}
 	f.Wire = nil
 	if m, _ := FindMetric("p99"); m.ClientCause(&f) != "" {
 		t.Error("without stamps there is a cause")

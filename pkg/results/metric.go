@@ -133,6 +133,20 @@ func (m *Metric) ClientCause(f *Figures) string {
 	return ""
 }
 
+// WithoutClient returns the value that the metric would have had with an infinitely fast client: of times exactly, of the
+// throughput at most. Without stamps it returns the value as it is.
+func (m *Metric) WithoutClient(f *Figures) (value float64, ok bool) {
+	value, ok = m.of(f)
+	switch {
+	case !ok || f.Wire == nil:
+	case m.stat != nil && f.Duration != nil:
+		value -= max(m.stat(f.Duration)-m.stat(f.Wire), 0)
+	case m.Unit != Milliseconds && m.Unit != Share && f.ClientShare != nil:
+		value *= 1 + min(Gain(*f.ClientShare), maxGain)
+	}
+	return value, ok
+}
+
 // ClientLimits returns the warnings that the client was the limit.
 func (r *Report) ClientLimits() []string {
 	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !hostload.IsLimit(w) })
