@@ -57,10 +57,11 @@ GO_TEST = $(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test
 
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
 # the race detector, and runs alone, in test-stores.
+# go test's cache does not see files outside of a module, such as the documentation that tests in test/ read: hence -count=1.
 # Without cgo, as in make build; only the race detector needs it. vet is part of make check.
 test:
 	$(GO_TEST) -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
-	cd test && $(GO_TEST) -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(TEST_PACKAGES)
+	cd test && $(GO_TEST) -count=1 -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(TEST_PACKAGES)
 	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
