@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command timedstore is a null store that keeps its own times: for each download, from the arrival of the request in the
+// Command timedstore is a null store that keeps its own times: for each GET or HEAD of an object, from the arrival of the request in the
 // kernel to the system call that sends the answer. It prints its address, and when its standard input ends, the times.
 package main
 
@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	service := flag.Duration("service", 2*time.Millisecond, "how long each download takes")
+	service := flag.Duration("service", 2*time.Millisecond, "how long each GET or HEAD of an object takes")
 	flag.Parse()
 	if err := run(*service); err != nil {
 		fmt.Fprintln(os.Stderr, "timedstore:", err)
@@ -58,7 +58,7 @@ func run(service time.Duration) error {
 	return json.NewEncoder(os.Stdout).Encode(log.times)
 }
 
-// A timeLog has the times of downloads, in ns.
+// A timeLog has the times of these requests, in ns.
 type timeLog struct {
 	mu    sync.Mutex
 	times []int64
@@ -70,7 +70,7 @@ func (l *timeLog) add(d time.Duration) {
 	l.mu.Unlock()
 }
 
-// pass passes requests on to the null store. Its answers to downloads wait until the service time is over.
+// pass passes requests on to the null store. Its answers to GET and HEAD of objects wait until the service time is over.
 func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) error {
 	defer c.Close()
 	up, err := net.Dial("tcp", addr)
@@ -85,7 +85,7 @@ func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) erro
 	_ = raw.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
 	})
-	var arrived atomic.Int64 // the download that is being served; 0 = none
+	var arrived atomic.Int64 // when the request that is being served arrived; 0 = another request
 	go func() {
 		defer up.Close()
 		buf, oob := make([]byte, 64<<10), make([]byte, 256)
@@ -96,7 +96,8 @@ func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) erro
 			}
 			arrived.Store(0)
 			line, _, _ := bytes.Cut(buf[:n], []byte("\r\n"))
-			if bytes.HasPrefix(line, []byte("GET ")) && !bytes.Contains(line, []byte("?")) {
+			reads := bytes.HasPrefix(line, []byte("GET ")) || bytes.HasPrefix(line, []byte("HEAD "))
+			if reads && !bytes.Contains(line, []byte("?")) {
 				arrived.Store(at)
 			}
 			if _, err := up.Write(buf[:n]); err != nil {
