@@ -23,7 +23,7 @@ type manPage struct {
 }
 
 // ManPage returns the manual page of the command that words name, or that of
-// warp. Its text is that of the help.
+// warp. It has the same text as the help.
 func (t *Table) ManPage(words []string) (string, error) {
 	page := manPage{t, "warp", "measure how fast an object store is", t.Date, nil}
 	if at, err := time.Parse(time.RFC3339, t.Date); err == nil {

@@ -22,8 +22,9 @@ type parse struct {
 	failed error                                 // of a flag's value, before urfave/cli rewords it
 }
 
-// root returns the tree. Only the command that args begin with gets its flags:
-// to set up those of all commands takes longer than the rest of the start.
+// root returns the tree. Only the command that args begin with gets its flags,
+// because setting up the flags of all commands takes longer than the rest of the
+// start.
 func (p *parse) root(args []string) *cli.Command {
 	root := &cli.Command{
 		Name: "warp", HideHelp: true, Writer: io.Discard, ErrWriter: io.Discard,

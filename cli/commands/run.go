@@ -11,7 +11,7 @@ import (
 	"warp/cli/flagtype"
 )
 
-// runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.
+// runCommand runs the benchmarks of a file. It passes all flags except --var on to each of them.
 func runCommand(benchmarkFlags []cli.Flag) *command.Command {
 	var vars []string
 	return &command.Command{

@@ -9,9 +9,9 @@ import (
 // minColumns is the minimum width of lines. A narrower terminal breaks them itself.
 const minColumns = 40
 
-// Columns returns the width of lines of text in the file: that of its terminal,
-// or of the variable COLUMNS, which a terminal's user may set. It is 0 if the
-// file is no terminal.
+// Columns returns the width of text in the file: the width of its terminal, or
+// the variable COLUMNS, which a user may set. It is 0 if the file is not a
+// terminal.
 func Columns(file any, env func(name string) (value string, ok bool)) int {
 	fd, ok := Descriptor(file)
 	if !ok {

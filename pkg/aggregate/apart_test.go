@@ -19,7 +19,7 @@ func uniform(run, op string, from, length, each time.Duration, r oplog.Record) (
 
 // TestRunsOneAfterTheOther merges a mixed run and a delete run that began when
 // the first one was over. The operations of the mixed run overlap each other,
-// those of the delete run do not.
+// the operations of the delete run do not.
 func TestRunsOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	const s, ms = time.Second, time.Millisecond

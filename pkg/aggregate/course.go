@@ -58,7 +58,7 @@ func (p *windowStats) slice(r *oplog.Record, a *stats.Amount, started bool) {
 }
 
 // failSlices counts a failed request in the slices. Its end counts there like
-// that of a successful one.
+// the end of a successful request.
 func (p *windowStats) failSlices(r *oplog.Record, start, end int64, started bool) {
 	for i := range p.Slices {
 		t := &p.Slices[i]

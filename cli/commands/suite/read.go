@@ -156,7 +156,7 @@ func (r *Run) Parse(table *command.Table, typed []command.Setting, own ...string
 		return err
 	}
 	over := line.Flags[len(inFile):]
-	// A list would have the values of the file besides those that override them.
+	// Otherwise a list would keep the values of the file next to the values that override them.
 	r.args = slices.DeleteFunc(inFile, func(s setting) bool {
 		return slices.ContainsFunc(over, func(o command.Setting) bool { return o.Name == s.name })
 	})

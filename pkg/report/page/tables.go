@@ -39,7 +39,7 @@ func latencyFigures() []figures.Figure {
 	return []figures.Figure{figures.Mean, figures.P50, figures.P90, figures.P99, figures.P999, figures.Max}
 }
 
-// rowOf returns the figures of an operation. Its requests are those of the window.
+// rowOf returns the figures of an operation. It counts the requests in the window.
 func rowOf(op *results.Operation) figures.Row {
 	r := figures.Of(op)
 	r.Requests = op.Inside + op.Errors
