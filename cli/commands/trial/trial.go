@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/cli/command"
+	"warp/cli/commands/child"
 	"warp/cli/exit"
 	"warp/cli/files"
 	"warp/cli/files/runlog"
@@ -277,7 +278,9 @@ func (t *Trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which
 	if err := t.prepare(ctx, which); err != nil {
 		return err
 	}
-	if err := t.child(ctx, which, path); err != nil {
+	what := &t.Sides[which]
+	run := child.Run{Name: fmt.Sprintf("side %c (%s)", "ab"[which], t.names[which]), Args: what.Args, In: what.In}
+	if err := child.Measure(ctx, t.inv, run, path); err != nil {
 		t.setAside(path, side)
 		return err
 	}

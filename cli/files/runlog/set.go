@@ -10,6 +10,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/files"
+	"warp/cli/files/series"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 )
@@ -56,7 +57,7 @@ func runsIn(folder string) (paths []string, err error) {
 		return nil, exit.Errorf("cannot read the folder %s: %w", folder, files.Reason(err))
 	}
 	for _, e := range entries {
-		if !e.IsDir() && isRunName(e.Name()) {
+		if !e.IsDir() && isRunName(e.Name()) && e.Name() != series.ManifestName {
 			paths = append(paths, filepath.Join(folder, e.Name()))
 		}
 	}
