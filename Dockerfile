@@ -1,11 +1,11 @@
 # warp and the authorities that stores' certificates are checked by, and nothing else. Logs go to the working folder.
-#   docker build --build-arg VERSION=$(git describe --tags --always) -t warp .
+#   docker build --build-arg VERSION=$(git describe --tags) -t warp .
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG VERSION=unknown
+ARG VERSION=0.0.0-dev
 ARG COMMIT=unknown
 ARG DATE=unknown
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \

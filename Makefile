@@ -32,9 +32,11 @@ BENCHTIME   ?= 1s
 # Everything is compiled with the same flags, so that all targets and the binaries that tests build share the build cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
-# A clone tells its version; a source archive has none.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+# A clone knows its tag. Without one, and in a source archive, the version is older than any release.
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null || echo 0.0.0-dev$$(git describe --always --dirty --exclude='*' --abbrev=12 2>/dev/null | sed 's/^/+/'))
+# Debian packages name a maintainer: whoever publishes them.
+MAINTAINER ?= The warp authors
 # The commit's own date makes the same commit give the same binary, wherever it is built.
 DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
@@ -103,7 +105,7 @@ cross: binaries
 # The same commit gives the same bytes on the same machine. Nothing is published.
 packages: build binaries
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && CGO_ENABLED=0 $(GO) build -C test -o "$$dir" ./release && \
-		"$$dir/release" -version '$(VERSION)' -date '$(DATE)' -nfpm '$(NFPM)'
+		"$$dir/release" -version '$(VERSION)' -date '$(DATE)' -maintainer '$(MAINTAINER)' -nfpm '$(NFPM)'
 
 # What warp costs a client above the floor of what sockets cost, against a null store in a process of its own;
 # BENCHFLAGS="-n 1 -d 1s -only=GET" for less of it.

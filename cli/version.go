@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"warp/cli/command"
 )
@@ -35,21 +36,32 @@ func thisBuild() build {
 			dirty = "-modified"
 		}
 	}
-	if b.version == "" {
-		b.version = info.Main.Version
+	if b.commit != "" {
+		b.commit += dirty
 	}
-	if b.version == "" || b.version == "(devel)" {
-		b.version = "dev"
+	if b.version == "" {
+		b.version = moduleVersion(info.Main.Version, b.commit)
 	}
 	if b.commit == "" {
 		b.commit = "unknown"
-	} else {
-		b.commit += dirty
 	}
 	if b.date == "" {
 		b.date = "unknown"
 	}
 	return b
+}
+
+// moduleVersion returns the version that the Go tool recorded. Without a tag it
+// is older than any release.
+func moduleVersion(recorded, commit string) string {
+	tagged := recorded != "" && recorded != "(devel)" && !strings.HasPrefix(recorded, "v0.0.0-")
+	switch {
+	case tagged:
+		return recorded
+	case commit == "":
+		return "0.0.0-dev"
+	}
+	return "0.0.0-dev+" + commit
 }
 
 // versionCommand prints where the binary comes from. It is called as

@@ -48,7 +48,7 @@ func abCommand(benchmarkFlags []cli.Flag) *command.Command {
 		Groups: []command.Group{{Title: "Sides", Flags: []cli.Flag{
 			&cli.StringFlag{Name: "a", Destination: &f.a, Usage: "`COMMAND` or flags of side A, quoted as in a shell"},
 			&cli.StringFlag{Name: "b", Destination: &f.b, Usage: "`COMMAND` or flags of side B, quoted as in a shell"},
-			&flagtype.List{Name: "var", Destination: &f.vars, Usage: "replace {{.NAME}} in the file, with `NAME=VALUE`; repeatable"},
+			&flagtype.List{Name: "var", Destination: &f.vars, Usage: "set the variable NAME of the file, given as `NAME=VALUE`; repeatable"},
 			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "shell `COMMAND` to run before each run of side A"},
 			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "shell `COMMAND` to run before each run of side B"},
 		}}, {Title: command.RunTitle, Flags: []cli.Flag{

@@ -171,5 +171,5 @@ func quoted(names []string) []string {
 
 // cell escapes text for a table.
 func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "{{", "{&#123;").Replace(text)
+	return strings.NewReplacer("|", "\\|", "<", "&lt;").Replace(text)
 }

@@ -12,7 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -164,6 +167,14 @@ func checkArchives(t *testing.T, made string) (own string) {
 				t.Errorf("the archive for %s has no %s, only %d other files", platform, name, len(inside))
 			}
 		}
+		checkLinks(t, func(name string) bool {
+			for other := range inside {
+				if other == name || strings.HasPrefix(other, name+"/") {
+					return true
+				}
+			}
+			return false
+		})
 		if platform == "linux_"+runtime.GOARCH {
 			own = inside["warp"]
 		}
@@ -247,6 +258,28 @@ func checkMaterials(t *testing.T, made string) {
 	}
 }
 
+// checkLinks checks that the documentation links only to what a package has.
+func checkLinks(t *testing.T, has func(name string) bool) {
+	t.Helper()
+	pages := []string{"README.md", "CHANGELOG.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+		found, _ := filepath.Glob(filepath.Join(root, pattern)) // the pattern is valid
+		for _, page := range found {
+			name, err := filepath.Rel(root, page)
+			check.OK(t, err)
+			pages = append(pages, filepath.ToSlash(name))
+		}
+	}
+	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	for _, page := range pages {
+		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
+			if name := path.Join(path.Dir(page), m[1]); !strings.Contains(m[1], "://") && !has(name) {
+				t.Errorf("%s links to %s, which the package lacks", page, name)
+			}
+		}
+	}
+}
+
 // checkDeb installs the package in an empty root, runs it, and removes it.
 func checkDeb(t *testing.T, made, want string) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
@@ -273,6 +306,14 @@ func checkDeb(t *testing.T, made, want string) {
 		if _, err := os.Stat(filepath.Join(inRoot, name)); err != nil {
 			t.Error(err)
 		}
+	}
+	checkLinks(t, func(name string) bool {
+		_, err := os.Stat(filepath.Join(inRoot, "usr/share/doc/warp", name))
+		return err == nil
+	})
+	// The unit's environment is for root only, and stays if somebody wrote a token into it.
+	if info, err := os.Stat(filepath.Join(inRoot, setting(t, "EnvironmentFile"))); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file that the unit reads: %v, %v", info, err)
 	}
 	if text := content(t, filepath.Join(inRoot, "usr/lib/systemd/system/warp-client.service")); !strings.Contains(string(text), "ExecStart=/usr/bin/warp ") {
 		t.Errorf("the unit does not run the package's binary:\n%s", text)

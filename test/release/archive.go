@@ -11,8 +11,10 @@ import (
 	"strings"
 )
 
-// beside are the files that archives contain besides the binary.
-var beside = []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md", "docs", "grafana", "packaging/systemd"}
+// beside are the files that archives contain besides the binary: the documentation, and what it links to. Packages for
+// Debian and Red Hat have them, too (packaging/nfpm.yaml).
+var beside = []string{"CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "NOTICE", "README.md", "docs", "fly", "grafana", "k8s",
+	"packaging/systemd", "samples"}
 
 // archives packs each binary with the documentation.
 func (r *release) archives() error {

@@ -20,6 +20,8 @@ type release struct {
 	dist    string    // the folder with the binaries, and of what is made
 	warp    string    // a binary for this machine, which prints manual pages and completion scripts
 	nfpm    []string  // the command that makes packages
+
+	maintainer string // of Debian packages
 }
 
 // A platform is an operating system and an architecture in Go's words.
@@ -38,13 +40,14 @@ func (r *release) binary(p platform) string {
 	return filepath.Join(r.dist, name)
 }
 
-// number is the version without its v. A commit without a tag is older than any
-// version.
+// sinceTag matches what git describe adds for commits after a tag: their number, and the last one.
+var sinceTag = regexp.MustCompile(`-(\d+)-(g[0-9a-f]+)`)
+
+// number is the version as packages have it. To dpkg and rpm, commits after a tag are newer than it, because of the
+// plus; a prerelease such as dev is older than its release, because of the tilde. No other hyphen is allowed.
 func (r *release) number() string {
-	if m := regexp.MustCompile(`^v(\d+\.\d+\.\d+.*)$`).FindStringSubmatch(r.version); m != nil {
-		return m[1]
-	}
-	return "0.0.0~" + strings.ReplaceAll(r.version, "-", ".")
+	n := sinceTag.ReplaceAllString(strings.TrimPrefix(r.version, "v"), "+$1.$2")
+	return strings.ReplaceAll(strings.Replace(n, "-", "~", 1), "-", ".")
 }
 
 func main() {
@@ -53,6 +56,7 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "version, such as v1.2.3")
 	flag.StringVar(&date, "date", "", "date of the commit, RFC 3339")
 	flag.StringVar(&r.dist, "dist", "dist", "folder of the binaries and of what is made")
+	flag.StringVar(&r.maintainer, "maintainer", "", "maintainer of Debian packages, as in \"Name <name@example.org>\"")
 	flag.StringVar(&r.warp, "warp", "./warp", "warp for this machine")
 	flag.StringVar(&nfpm, "nfpm", "nfpm", "command that runs nfpm")
 	flag.Parse()
