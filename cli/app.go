@@ -37,9 +37,19 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	if out == os.Stdout && closedOutput() {
+		out = noOutput{}
+	}
 	a := &app{in: in, out: out, errw: errw, env: os.LookupEnv, signals: signals, exit: os.Exit}
 	return a.main(ctx, args[min(1, len(args)):])
 }
+
+// noOutput is standard output that is closed.
+type noOutput struct{}
+
+var errNoOutput = errors.New("standard output is closed: leave out >&-, or discard it with >/dev/null")
+
+func (noOutput) Write([]byte) (int, error) { return 0, errNoOutput }
 
 // An app is everything outside of the process that warp may touch.
 type app struct {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -56,5 +57,18 @@ func TestMarkSignal(t *testing.T) {
 	slices.Sort(texts)
 	if want := []string{"SIGUSR1 number 1", "by hand", "signals"}; !slices.Equal(texts, want) {
 		t.Errorf("marks %q, want %q", texts, want)
+	}
+}
+
+// A run that warp mark cannot reach says why.
+func TestMarkFolderIsALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "warp")); err != nil {
+		t.Fatal(err)
+	}
+	r := runWarp(t, map[string]string{"XDG_RUNTIME_DIR": dir}, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=3", "--benchdata="+filepath.Join(dir, "run"))
+	if want := "warp: warp mark cannot reach this run: " + filepath.Join(dir, "warp") + " is a link, and not a folder\n"; r.code != exit.OK || strings.Count(r.err, want) != 1 {
+		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -191,5 +192,54 @@ func TestStdoutUnread(t *testing.T) {
 	report := runWarp(t, nil, "analyze", p.log)
 	if want := "of 3000 rows did not reach the reader"; !strings.Contains(report.out, want) {
 		t.Errorf("the log does not say that %s: %s", want, report.out)
+	}
+}
+
+// A command without standard output fails, and a benchmark before it starts.
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows what was closed")
+	}
+	warp, err := exec.LookPath("warp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := writeLog(filepath.Join(dir, "run.csv.zst"), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"analyze run.csv.zst", "analyze --json run.csv.zst", "cmp run.csv.zst run.csv.zst", "help", "get --help", "--version",
+		"put --host=embedded --obj.size=1KiB --max-objects=3 --benchdata=put", "put --host=embedded --dry-run --max-objects=3 --obj.size=1KiB",
+	} {
+		for script, code := range map[string]int{
+			`"$0" ` + args + ` >&-; exit $?`:                exit.Failed,
+			`exec >&-; "$0" ` + args + `; exit $?`:          exit.Failed,
+			`"$0" ` + args + ` >/dev/null; exit $?`:         exit.OK,
+			`exec 1<>/dev/null; "$0" ` + args + `; exit $?`: exit.OK, // as processes that other languages start
+		} {
+			cmd := exec.Command("sh", "-c", script, warp)
+			cmd.Dir = dir
+			said, err := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != code {
+				t.Errorf("%s: exit code %d, want %d: %v, %s", script, got, code, err, said)
+			}
+			if want := "warp: error: "; code != exit.OK && (strings.Count(string(said), want) != 1 || !strings.Contains(string(said), "standard output is closed")) {
+				t.Errorf("%s says %s", script, said)
+			}
+			_ = os.Remove(filepath.Join(dir, "put.csv.zst"))
+		}
+	}
+	// A parent that discards the output itself, as Python does.
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	cmd := exec.Command(warp, "--version")
+	cmd.Stdout = null
+	if err := cmd.Run(); err != nil {
+		t.Errorf("output that is discarded: %v", err)
 	}
 }

@@ -102,6 +102,10 @@ type Outcome struct {
 
 // Run opens, prepares, measures, reports, cleans up and uploads.
 func (s *Session) Run(ctx context.Context) error {
+	// Nothing is measured whose report nobody could get.
+	if _, err := s.Out.Write(nil); err != nil {
+		return err
+	}
 	s.marker = marks.New(s.Console, s.Load.Mark)
 	defer s.close(ctx)
 	if err := s.openFiles(ctx); err != nil {

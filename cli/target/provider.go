@@ -43,8 +43,18 @@ func (f *Flags) checkStore() error {
 	if err := f.checkHosts(); err != nil {
 		return err
 	}
-	if err := f.providerOfBuckets(); err != nil || f.Provider.Locate == nil {
+	if err := f.providerOfBuckets(); err != nil {
 		return err
+	}
+	if f.Provider.BucketName != nil {
+		for _, name := range f.Buckets {
+			if err := f.Provider.BucketName(name); err != nil {
+				return exit.Usagef("--bucket: %w", err)
+			}
+		}
+	}
+	if f.Provider.Locate == nil {
+		return nil
 	}
 	if f.Hosts, f.Region, err = f.Provider.Locate(f.Hosts, f.Buckets, f.Region); err != nil {
 		return exit.Usagef("%w", err)

@@ -66,32 +66,55 @@ func (f *Flags) Check() error {
 		return exit.Usagef("--statsd-probe needs --statsd")
 	}
 	if f.influx != "" {
-		if _, err := sink.ParseInflux(f.influx); err != nil {
+		o, err := sink.ParseInflux(f.influx)
+		if err != nil {
 			return exit.Usagef("--influxdb %w", err)
+		}
+		server, _ := url.Parse(o.Server)
+		if err := checkReceiver("influxdb", server); err != nil {
+			return err
 		}
 	}
 	if f.gateway != "" {
-		if u, err := url.Parse(f.gateway); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" {
+		u, err := url.Parse(f.gateway)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" {
 			return exit.Usagef("--pushgateway: %q is not a URL such as http://HOST:9091", f.gateway)
 		}
+		if err := checkReceiver("pushgateway", u); err != nil {
+			return err
+		}
 	}
-	for _, a := range []struct{ name, value string }{{"statsd", f.StatsD}, {"metrics", f.metrics}} {
-		if a.value == "" {
-			continue
-		}
-		host, port, err := net.SplitHostPort(a.value)
-		if err != nil {
-			return exit.Usagef("--%s: %q is not a HOST:PORT", a.name, a.value)
-		}
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return exit.Usagef("--%s: the port of %q is not a number up to 65535", a.name, a.value)
-		}
-		if n, _ := strconv.Atoi(port); n == 0 && a.name == "statsd" {
-			return exit.Usagef("--statsd: %q has port 0, to which nothing can be sent", a.value)
-		}
-		if strings.Trim(host, "0123456789.") == "" && host != "" && net.ParseIP(host) == nil {
-			return exit.Usagef("--%s: %q is not an IP address", a.name, host)
-		}
+	if err := checkAddress("statsd", f.StatsD, true); err != nil {
+		return err
+	}
+	return checkAddress("metrics", f.metrics, false)
+}
+
+// checkReceiver refuses a URL without a host, or to which nothing can be sent.
+func checkReceiver(flag string, u *url.URL) error {
+	if u.Port() == "" {
+		return checkAddress(flag, net.JoinHostPort(u.Hostname(), "80"), true)
+	}
+	return checkAddress(flag, u.Host, true)
+}
+
+// checkAddress refuses an address that no host has. Port 0 is any free port of a listener.
+func checkAddress(flag, address string, sends bool) error {
+	if address == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return exit.Usagef("--%s: %q is not a HOST:PORT", flag, address)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	switch {
+	case err != nil:
+		return exit.Usagef("--%s: the port of %q is not a number up to 65535", flag, address)
+	case n == 0 && sends:
+		return exit.Usagef("--%s: %q has port 0, to which nothing can be sent", flag, address)
+	case strings.Trim(host, "0123456789.") == "" && host != "" && net.ParseIP(host) == nil:
+		return exit.Usagef("--%s: %q is not an IP address", flag, host)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (m *Marker) Listen(env command.Environment, run runsocket.Run) (stop func()
 		return runsocket.Marked{At: mark.Time(), Text: mark.Text}, err
 	})
 	if err != nil {
-		m.out.Debugf("warp mark does not reach this run: %v", err)
+		m.out.Notef("warp mark cannot reach this run: %v", err)
 	}
 	stopSignals := m.listenSignals()
 	return func() {

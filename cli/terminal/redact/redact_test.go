@@ -124,3 +124,27 @@ func TestBase64(t *testing.T) {
 		t.Error("Base64 of a secret key is not hidden")
 	}
 }
+
+// A store or a receiver that echoes a request does not reveal what signs it.
+func TestSignatures(t *testing.T) {
+	t.Parallel()
+	const hexadecimal = "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
+	r := New([]string{"get", "--secret-key=pass word+with/all:8"}, func(string) (string, bool) { return "", false })
+	for in, want := range map[string]string{
+		"GET /b/o?X-Amz-Expires=900&X-Amz-Signature=" + hexadecimal + "&x=1": "GET /b/o?X-Amz-Expires=900&X-Amz-Signature=***&x=1",
+		"<Query>a=1&amp;sig=wJalr%2BUtnFEMIxyzxyzxyzxyz%3D&amp;se=2</Query>": "<Query>a=1&amp;sig=***&amp;se=2</Query>",
+		"url%3Fsv%3D1%26sig%3DwJalrUtnFEMIxyzxyzxyzxyz":                      "url%3Fsv%3D1%26sig%3D***",
+		"AWS4-HMAC-SHA256 SignedHeaders=host, Signature=" + hexadecimal:      "AWS4-HMAC-SHA256 SignedHeaders=host, Signature=***",
+		`"X-Amz-Signature": "` + hexadecimal + `"`:                           `"X-Amz-Signature": "***"`,
+		"Authorization: SharedKey account:d0phbHJVdG5GRU1J":                  "Authorization: SharedKey account:***",
+		`{"Authorization":["Basic dXNlcjpwYXNz"]}`:                           `{"Authorization":["Basic ***"]}`,
+		"authorization: bearer abc.def.ghi":                                  "authorization: bearer ***",
+		"pass%20word%2Bwith%2Fall%3A8, pass+word%2Bwith%2Fall%3A8":           "***, ***",
+		"--signature=S3V4 and --signature=IAM":                               "--signature=S3V4 and --signature=IAM",
+		"SignatureDoesNotMatch: the signature: 12 bytes":                     "SignatureDoesNotMatch: the signature: 12 bytes",
+	} {
+		if got := r.Text(in); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}

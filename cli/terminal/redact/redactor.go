@@ -70,7 +70,8 @@ func (r *Redactor) Add(secrets ...string) {
 // encodings returns the forms in which warp sends a secret: as it is, in a URL, and in Base64.
 func encodings(secret string) []string {
 	inBase64 := base64.StdEncoding.EncodeToString([]byte(secret))
-	return []string{secret, url.QueryEscape(secret), url.PathEscape(secret), inBase64, url.QueryEscape(inBase64)}
+	form := url.QueryEscape(secret)
+	return []string{secret, form, strings.ReplaceAll(form, "+", "%20"), url.PathEscape(secret), inBase64, url.QueryEscape(inBase64)}
 }
 
 // AddURL makes the user and the password of a URL known, if it has them, and what proves a shared access signature.
@@ -138,6 +139,13 @@ func valuePattern(secret string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b((?:` + strings.Join(names, "|") + `)["']?(?:=|:?\s+|:)["']?(?:(?:Bearer|Token|Basic) )?)` + regexp.QuoteMeta(secret) + `(["'\s,;&]|$)`)
 }
 
+// signatures finds what signs a request, in the query or in the header of one that somebody echoes. It is as good as a
+// key until it expires. Values of flags are shorter.
+var signatures = regexp.MustCompile(`((?i:X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|\bSignature|(?:\b|%3f|%26)sig)["']?(?:=|%3[dD]|:\s*)["']?)[A-Za-z0-9+/=%._~-]{20,}`)
+
+// authorization finds the header that says who sends a request.
+var authorization = regexp.MustCompile(`((?i:Authorization)["']?(?:=|:\s*)\[?["']?(?i:Basic|Bearer|Token|SharedKey|AWS)\s+(?:[A-Za-z0-9]+:)?)[^\s"',;\]]+`)
+
 // userinfo finds the text before the @ of a URL's host.
 var userinfo = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+@`)
 
@@ -155,6 +163,8 @@ func (r *Redactor) Text(s string) string {
 		s = secret.value.ReplaceAllString(s, "${1}"+Mark+"${2}")
 		s = replaceSecret(s, secret.text)
 	}
+	s = signatures.ReplaceAllString(s, "${1}"+Mark)
+	s = authorization.ReplaceAllString(s, "${1}"+Mark)
 	return userinfo.ReplaceAllStringFunc(s, func(found string) string {
 		scheme, who, _ := strings.Cut(found, "://")
 		if who == "TOKEN@" { // a hint at what to write

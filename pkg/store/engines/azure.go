@@ -41,6 +41,7 @@ func azureService(name, title, scheme string, serves func(string) bool, open fun
 	const notS3 = "leave it out"
 	return Provider{
 		Name: name, Title: title, Scheme: scheme, Serves: serves, TLS: true, OwnKeys: true, AccountPath: azure.EmulatorPath,
+		BucketName: lettersOf("-", title),
 		HostFromEnv: func(id *Identity) (host, from string, err error) {
 			return azure.HostFromEnv(id.Access, id.Getenv, name == "adls")
 		},

@@ -16,7 +16,8 @@ func gcsProvider() Provider {
 	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a pair of HMAC keys"
 	return Provider{
 		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
-		Serves: gcs.Serves, TLS: true,
+		BucketName: lettersOf("-_.", "Google Cloud Storage"),
+		Serves:     gcs.Serves, TLS: true,
 		HostFromEnv: hostIn("STORAGE_EMULATOR_HOST"),
 		Identify:    identifyGCS,
 		Accepts:     "--access-token, --credentials-file, or a pair of keys",

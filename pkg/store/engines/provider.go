@@ -19,7 +19,10 @@ type Provider struct {
 	// CheckBucket returns an error for a name after the scheme that is more than a bucket's; nil = the
 	// usual check is enough.
 	CheckBucket func(scheme, name string) error
-	Host        string // the default host; "" = a host is required
+	// BucketName returns an error for the name of a bucket that the store never accepts; nil = the
+	// usual check is enough.
+	BucketName func(name string) error
+	Host       string // the default host; "" = a host is required
 	// Serves reports whether the name of a host, with or without port, is this provider's; nil = no
 	// host name is.
 	Serves func(host string) bool
@@ -54,6 +57,19 @@ type Provider struct {
 	Checksums []store.Checksum
 
 	open func(cfg *store.Config) (opened, error)
+}
+
+// lettersOf returns a check of names that consist of lower-case letters, digits and the given
+// others.
+func lettersOf(others, title string) func(name string) error {
+	return func(name string) error {
+		for _, r := range name {
+			if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789"+others, r) {
+				return fmt.Errorf("%q is not a bucket name of %s: it contains %q", name, title, r)
+			}
+		}
+		return nil
+	}
 }
 
 // An Identity contains the flags that say who sends the requests.
