@@ -34,7 +34,7 @@ func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.IfAbsent = true
+	u.If.Absent = true
 	// Not cut off by an interrupt, or no run would know of the upload.
 	err = l.own.change(context.WithoutCancel(ctx), func(m *marker) { m.Object = &namedObject{ref.Key, u.ID, l.hidesSums()} })
 	if err != nil {

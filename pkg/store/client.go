@@ -84,9 +84,10 @@ type credentialRotation struct {
 
 // A Driver opens the connections of a kind of store. Opening sends nothing.
 type Driver struct {
-	Name   string // the name of the engine, as in Config.Engine
-	Engine func(cfg *Config, a Address, n *Counters) (Engine, error)
-	Admin  func(cfg *Config, a Address) (Admin, error)
+	Name     string // the name of the engine, as in Config.Engine
+	Contract Contract
+	Engine   func(cfg *Config, a Address, n *Counters) (Engine, error)
+	Admin    func(cfg *Config, a Address) (Admin, error)
 }
 
 // Counters count over all hosts of a client.
@@ -101,6 +102,7 @@ type Client struct {
 	hosts       []*Host
 	selector    *hostselect.Selector
 	engine      string
+	contract    Contract
 	options     Options
 	counters    Counters
 	refused     []atomic.Int64 // refused connections, by host
@@ -117,7 +119,7 @@ func New(cfg Config, driver Driver) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{selector: selector, engine: driver.Name, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
+	c := &Client{selector: selector, engine: driver.Name, contract: driver.Contract, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
 	for i, a := range cfg.Hosts {
 		h, err := c.newHost(&cfg, a, i, &driver)
 		if err != nil {

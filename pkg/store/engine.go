@@ -80,6 +80,7 @@ type Ref struct {
 type Object struct {
 	Ref
 	ETag         string // without quotes
+	Token        string // names the version in a [Condition]: its ETag or generation; "" in listings, or if the store has none
 	Size         int64
 	LastModified time.Time
 	DeleteMarker bool
@@ -113,6 +114,7 @@ type Put struct {
 	Headers     []Header          // for this request only, in addition to Config's
 	Tags        map[string]string // of an upload in parts, in addition to Config's
 	Whole       bool              // in one request, whatever its size
+	If          Condition         // an upload with a condition is always one request in S3
 }
 
 // A Header is one header of a request. Names are in lower case.
@@ -125,6 +127,7 @@ type Get struct {
 	Part           int       // the number of the uploaded part that is the range; 0 = the whole object
 	Into           io.Writer // receives the payload; nil discards it, which costs less
 	Headers        []Header
+	If             Condition // the version to read; Absent is not allowed
 	// Checksum is called with the checksum that the store keeps of the object, before the payload
 	// arrives.
 	Checksum func(StoredChecksum)
@@ -149,8 +152,8 @@ type List struct {
 // An Upload is a multipart upload in progress.
 type Upload struct {
 	Ref
-	ID       string
-	IfAbsent bool // fail to complete if an object of that name exists, if the store checks
+	ID string
+	If Condition // must hold when the upload is completed
 }
 
 // A Part is an uploaded part, as needed to complete the upload.

@@ -27,6 +27,7 @@ type Options struct {
 	SourceIPs                 []netip.Addr
 	ClientCert, ClientKey     string // PEM files, both or none
 	KTLS                      bool
+	NoRepeat                  bool // never send a request twice, not even if the store had closed its connection before
 }
 
 // An EncryptionKind says who keeps the key of an encrypted object.

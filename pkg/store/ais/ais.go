@@ -44,7 +44,7 @@ func Open(cfg *store.Config) (store.Driver, error) {
 	}
 	api.Hosts = func(ctx context.Context) ([]string, error) { return nodes(ctx, cfg, settings, api) }
 	return store.Driver{
-		Name: "ais",
+		Name: "ais", Contract: Contract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			client, err := api.New(cfg, a, n)
 			if err != nil {
@@ -54,6 +54,14 @@ func Open(cfg *store.Config) (store.Driver, error) {
 		},
 		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) { return newAdmin(cfg, settings, a, api) },
 	}, nil
+}
+
+// Contract returns what AIStore documents. Its own API has no conditions and no uploads in parts.
+func Contract() store.Contract {
+	const why = "the API has no conditions"
+	return store.Contract{Breaks: map[store.Promise]string{
+		store.Creates: why, store.Updates: why, store.Deletions: why, store.Completions: why,
+	}}
 }
 
 // An Engine sends requests to one proxy of the cluster.

@@ -90,7 +90,7 @@ func check(reply *httpclient.Reply, key string) error {
 
 // Get downloads an object or a range of it. The store has no parts, so a part is a range.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
-	if len(g.Headers) > 0 || g.Part > 0 && g.Length == 0 || g.VersionID != "" {
+	if len(g.Headers) > 0 || g.Part > 0 && g.Length == 0 || g.VersionID != "" || g.If.Given() {
 		return store.Download{}, store.ErrUnsupported
 	}
 	r, err := e.toObject(http.MethodGet, &g.Ref)

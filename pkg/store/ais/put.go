@@ -23,7 +23,7 @@ import (
 // Put uploads in one request, whatever the size.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	custom, ok := customMetadata(p.Headers)
-	if !ok || len(p.Tags) > 0 {
+	if !ok || len(p.Tags) > 0 || p.If.Given() {
 		return store.Object{}, store.ErrUnsupported
 	}
 	r, err := e.toObject(http.MethodPut, &p.Ref)

@@ -33,7 +33,7 @@ func Open(cfg *store.Config) (store.Driver, error) {
 		return store.Driver{}, err
 	}
 	return store.Driver{
-		Name: "azure",
+		Name: "azure", Contract: Contract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			h, err := s.host(cfg, a, n)
 			return newEngine(h), err
@@ -52,7 +52,7 @@ func OpenLake(cfg *store.Config) (store.Driver, error) {
 		return store.Driver{}, err
 	}
 	return store.Driver{
-		Name: "adls",
+		Name: "adls", Contract: LakeContract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			h, err := s.host(cfg, a, n)
 			return newLake(h), err

@@ -43,27 +43,32 @@ func ignoreGone(err error, gone bool) error {
 // deleteOne deletes a blob or a version. To delete the current version, it first deletes the blob,
 // which turns it into an earlier version.
 func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
-	err := e.deleteOnce(ctx, ref, "", tr)
+	err := e.deleteOnce(ctx, ref, store.Condition{}, tr)
 	if isCurrent(err) {
-		if err = ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: ref.Bucket, Key: ref.Key}, "", tr), true); err == nil {
-			err = e.deleteOnce(ctx, ref, "", tr)
+		if err = ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: ref.Bucket, Key: ref.Key}, store.Condition{}, tr), true); err == nil {
+			err = e.deleteOnce(ctx, ref, store.Condition{}, tr)
 		}
 	}
 	return ignoreGone(err, e.ignoreMissing)
 }
 
-// deleteOnce sends a delete request. Unless etag is "", the store rejects it if the blob has
-// another ETag.
-func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, etag string, tr *store.Trace) error {
+// DeleteIf deletes one blob if the condition holds.
+func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if c.Absent {
+		return store.ErrUnsupported
+	}
+	return e.deleteOnce(ctx, &ref, c, tr)
+}
+
+// deleteOnce sends a delete request.
+func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
 	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer q.End()
 	q.version(ref.VersionID)
-	if etag != "" {
-		q.Header("if-match", `"`+etag+`"`)
-	}
+	q.condition(c)
 	return e.do(ctx, q, tr)
 }
 

@@ -11,10 +11,11 @@ import (
 )
 
 var (
-	_ store.Engine    = (*Engine)(nil)
-	_ store.Multipart = (*Engine)(nil)
-	_ store.Copier    = (*Engine)(nil)
-	_ store.Tagger    = (*Engine)(nil)
+	_ store.Engine      = (*Engine)(nil)
+	_ store.Multipart   = (*Engine)(nil)
+	_ store.Copier      = (*Engine)(nil)
+	_ store.Tagger      = (*Engine)(nil)
+	_ store.Conditional = (*Engine)(nil)
 )
 
 // An Engine sends requests to Blob Storage.
@@ -30,7 +31,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 // download is Get for both endpoints.
 func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (store.Download, error) {
 	switch {
-	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
+	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0, g.If.Absent:
 		return store.Download{}, store.ErrUnsupported
 	case !validKey(g.Key):
 		return store.Download{}, badName(g.Key)
@@ -38,6 +39,7 @@ func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (sto
 	q := h.begin(http.MethodGet, g.Bucket, g.Key)
 	defer q.End()
 	q.version(g.VersionID)
+	q.condition(g.If)
 	q.Offset, q.Length = g.Offset, g.Length
 	h.store.auth.sign(q)
 	r, err := h.client.Open(ctx, q.Request, tr)
@@ -58,6 +60,7 @@ func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (sto
 // described returns the object that the head of an answer describes.
 func (h *host) described(r *httpclient.Reply, ref store.Ref, tr *store.Trace) store.Object {
 	o := store.Object{Ref: ref, Size: r.Length(), LastModified: r.LastModified(), ETag: r.ETag(tr)}
+	o.Token = o.ETag
 	if o.VersionID == "" && h.store.makesVersions(ref.Bucket) {
 		o.VersionID = r.Header("x-ms-version-id")
 	}

@@ -220,7 +220,7 @@ func TestUploadsInParts(t *testing.T) {
 				must(t, err)
 				parts = append(parts, p)
 			}
-			u.IfAbsent = true
+			u.If.Absent = true
 			return u, parts[:2]
 		}
 		u, parts := begin("whole")

@@ -16,7 +16,10 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
-var _ store.Engine = (*Lake)(nil)
+var (
+	_ store.Engine      = (*Lake)(nil)
+	_ store.Conditional = (*Lake)(nil)
+)
 
 // A Lake sends requests to the dfs endpoint of Data Lake Storage Gen2: a file is created, appended to and flushed.
 type Lake struct{ host }
@@ -34,7 +37,7 @@ func (e *Lake) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Obj
 	switch {
 	case !validKey(p.Key):
 		return store.Object{}, badName(p.Key)
-	case !known || err != nil:
+	case !known || err != nil, appends && p.If.Given():
 		return store.Object{}, store.ErrUnsupported
 	}
 	o := store.Object{}
@@ -58,6 +61,7 @@ func (e *Lake) create(ctx context.Context, p *store.Put, tr *store.Trace) (store
 	q := e.begin(http.MethodPut, p.Bucket, p.Key)
 	defer q.End()
 	q.Param("resource", "file")
+	q.condition(p.If)
 	q.Header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
 	var properties []string
 	e.eachMetadata(p, func(name, value string) { properties = append(properties, property(name, value)) })
@@ -109,7 +113,7 @@ func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.
 func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	var first error
 	for i := range refs {
-		if err := ignoreGone(e.deletePath(ctx, &refs[i], tr), e.ignoreMissing); err != nil && first == nil {
+		if err := ignoreGone(e.deletePath(ctx, &refs[i], store.Condition{}, tr), e.ignoreMissing); err != nil && first == nil {
 			first = err
 		}
 		if ctx.Err() != nil {
@@ -119,12 +123,21 @@ func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) er
 	return first
 }
 
-func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
+// DeleteIf deletes one file if the condition holds.
+func (e *Lake) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if c.Absent {
+		return store.ErrUnsupported
+	}
+	return e.deletePath(ctx, &ref, c, tr)
+}
+
+func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
 	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer q.End()
+	q.condition(c)
 	return e.do(ctx, q, tr)
 }
 

@@ -149,14 +149,14 @@ func (e *Engine) putBlocks(ctx context.Context, p *store.Put, tr *store.Trace) (
 		}
 		list = append(list, block)
 	}
-	return e.commit(ctx, p, list, false, tr)
+	return e.commit(ctx, p, list, p.If, tr)
 }
 
 // maxBlocks is the max number of blocks in a blob.
 const maxBlocks = 50_000
 
 // commit makes the blob from blocks.
-func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAbsent bool, tr *store.Trace) (store.Object, error) {
+func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, c store.Condition, tr *store.Trace) (store.Object, error) {
 	text := []byte(xmlHead + "<BlockList>")
 	for _, block := range blocks {
 		text = append(append(append(text, "<Uncommitted>"...), block...), "</Uncommitted>"...)
@@ -167,9 +167,7 @@ func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAb
 	q.Param("comp", "blocklist")
 	q.xml(text)
 	q.Header("x-ms-blob-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
-	if ifAbsent {
-		q.Header("if-none-match", "*")
-	}
+	q.condition(c)
 	e.describe(q, p)
 	return e.write(ctx, q, p, tr)
 }
@@ -193,7 +191,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 		blocks[i] = blockID(id, part.Number, sum)
 		p.Size += part.Size
 	}
-	o, err := e.commit(ctx, &p, blocks, u.IfAbsent, tr)
+	o, err := e.commit(ctx, &p, blocks, u.If, tr)
 	if store.CodeOf(err) == "InvalidBlockList" {
 		return o, store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is not there")
 	}
@@ -219,17 +217,17 @@ func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trac
 		return nil
 	}
 	p := store.Put{Ref: u.Ref}
-	empty, err := e.commit(ctx, &p, nil, true, tr)
+	empty, err := e.commit(ctx, &p, nil, store.Condition{Absent: true}, tr)
 	if e, ok := err.(*store.Error); ok && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed) {
 		return nil // there is already a blob
 	}
 	if err != nil {
 		return err
 	}
-	if err := e.deleteOnce(ctx, &u.Ref, empty.ETag, tr); err != nil || empty.VersionID == "" {
+	if err := e.deleteOnce(ctx, &u.Ref, store.Condition{Is: empty.Token}, tr); err != nil || empty.VersionID == "" {
 		return ignoreGone(err, true)
 	}
-	return ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: u.Bucket, Key: u.Key, VersionID: empty.VersionID}, "", tr), true)
+	return ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: u.Bucket, Key: u.Key, VersionID: empty.VersionID}, store.Condition{}, tr), true)
 }
 
 // blocksOf returns the blocks of an upload, and whether there are blocks of others.

@@ -28,7 +28,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	switch {
 	case !validKey(p.Key):
 		return store.Object{}, badName(p.Key)
-	case !known:
+	case !known, appends && p.If.Given():
 		return store.Object{}, store.ErrUnsupported
 	case appends:
 		return e.appendBlob(ctx, &p, offset, tr)
@@ -39,8 +39,9 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	defer q.End()
 	q.Header("x-ms-blob-type", "BlockBlob")
 	q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
-	q.Idempotent = true
+	q.Idempotent = !p.If.Given()
 	q.Upload(p.Body, p.Size)
+	q.condition(p.If)
 	e.describe(q, &p)
 	if err := e.hash(q, p.Body, p.Size); err != nil {
 		return store.Object{}, err
@@ -60,6 +61,7 @@ func (h *host) write(ctx context.Context, q request, p *store.Put, tr *store.Tra
 // made returns the object that the answer to an upload describes.
 func (h *host) made(r *httpclient.Reply, p *store.Put, tr *store.Trace) store.Object {
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Header("x-ms-version-id")}, ETag: r.ETag(tr), Size: p.Size, LastModified: r.LastModified()}
+	o.Token = o.ETag
 	h.store.noteVersion(p.Bucket, o.VersionID)
 	return o
 }

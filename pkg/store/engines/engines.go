@@ -43,7 +43,7 @@ func openS3(cfg *store.Config) (o opened, err error) {
 		return o, err
 	}
 	o.driver = store.Driver{
-		Name: name,
+		Name: name, Contract: s3.Contract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			return minio.New(cfg, a, n)
 		},

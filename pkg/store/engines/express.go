@@ -77,7 +77,7 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 		}
 		return users[user]
 	}
-	o.driver = store.Driver{Name: name,
+	o.driver = store.Driver{Name: name, Contract: s3.ExpressContract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			second, err := minio.NewExpress(cfg, a, sessions(cfg.Credentials), n)
 			if err != nil || name != engineLean {

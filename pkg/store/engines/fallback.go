@@ -17,6 +17,7 @@ type complete interface {
 	store.Retainer
 	store.FanOuter
 	store.Poster
+	store.Conditional
 }
 
 // withFallback sends each request through the first engine, or through the second if the first does
@@ -54,6 +55,14 @@ func (f *withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.T
 	err := f.first.Delete(ctx, refs, tr)
 	if err == store.ErrUnsupported {
 		return f.complete.Delete(ctx, refs, tr)
+	}
+	return err
+}
+
+func (f *withFallback) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	err := f.first.DeleteIf(ctx, ref, c, tr)
+	if err == store.ErrUnsupported {
+		return f.complete.DeleteIf(ctx, ref, c, tr)
 	}
 	return err
 }

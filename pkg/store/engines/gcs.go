@@ -93,6 +93,29 @@ func openInteroperable(cfg *store.Config) (o opened, err error) {
 // It deletes them one by one.
 type singleDeletes struct{ complete }
 
+// The interface has conditions on generations, but none on the ETags that S3 uses.
+
+func (s singleDeletes) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+	if p.If.Given() {
+		return store.Object{}, store.ErrUnsupported
+	}
+	return s.complete.Put(ctx, p, tr)
+}
+
+func (s singleDeletes) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
+	if u.If.Given() {
+		return store.Object{}, store.ErrUnsupported
+	}
+	return s.complete.CompleteUpload(ctx, u, parts, tr)
+}
+
+func (s singleDeletes) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if c.Given() {
+		return store.ErrUnsupported
+	}
+	return s.Delete(ctx, []store.Ref{ref}, tr)
+}
+
 func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return deleteEach(ctx, s.complete, refs, tr)
 }

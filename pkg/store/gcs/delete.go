@@ -20,7 +20,7 @@ import (
 // Delete removes one object, or many with as few requests as possible.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	if len(refs) == 1 {
-		return e.deleteOne(ctx, &refs[0], tr)
+		return e.deleteOne(ctx, &refs[0], store.Condition{}, tr)
 	}
 	for batch := range slices.Chunk(refs, maxBatch) {
 		if err := e.deleteBatch(ctx, batch, tr); err != nil {
@@ -49,7 +49,15 @@ func (e *Engine) deletion(status int, document []byte, key string) *store.Error 
 	return err
 }
 
-func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
+// DeleteIf deletes one object if the condition holds.
+func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if c.Absent {
+		return store.ErrUnsupported
+	}
+	return e.deleteOne(ctx, &ref, c, tr)
+}
+
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
@@ -57,6 +65,7 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace)
 	defer q.End()
 	q.object(ref.Bucket, ref.Key)
 	q.generation(ref.VersionID)
+	q.condition(c)
 	r, err := e.client.Do(ctx, q.Request, tr)
 	if err != nil {
 		return err

@@ -11,9 +11,10 @@ import (
 )
 
 var (
-	_ store.Engine    = (*Engine)(nil)
-	_ store.Multipart = (*Engine)(nil)
-	_ store.Copier    = (*Engine)(nil)
+	_ store.Engine      = (*Engine)(nil)
+	_ store.Multipart   = (*Engine)(nil)
+	_ store.Copier      = (*Engine)(nil)
+	_ store.Conditional = (*Engine)(nil)
 )
 
 // A request is a request of the JSON API.
@@ -92,7 +93,7 @@ func badName(key string) error {
 // Get downloads an object or a range of it. The store has no parts, so a part is a range.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	switch {
-	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
+	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0, g.If.Absent:
 		return store.Download{}, store.ErrUnsupported
 	case !validKey(g.Key):
 		return store.Download{}, badName(g.Key)
@@ -102,6 +103,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	q.object(g.Bucket, g.Key)
 	q.Query("alt=media")
 	q.generation(g.VersionID)
+	q.condition(g.If)
 	q.Header("accept-encoding", "gzip") // as it is stored; the store would decompress a compressed object
 	q.Offset, q.Length = g.Offset, g.Length
 	r, err := e.client.Open(ctx, q.Request, tr)
@@ -115,8 +117,9 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		g.Checksum(storedChecksum(r))
 	}
 	d := store.Download{Object: store.Object{Ref: g.Ref, Size: r.Length(), LastModified: r.LastModified(), ETag: etagOfReply(r, tr)}}
+	d.Token = r.Header("x-goog-generation")
 	if d.VersionID == "" && e.store.makesVersions(g.Bucket) {
-		d.VersionID = r.Header("x-goog-generation")
+		d.VersionID = d.Token
 	}
 	d.Bytes, err = r.Receive(ctx, g.Into, tr)
 	return d, err

@@ -218,7 +218,7 @@ func TestUploadsInParts(t *testing.T) {
 	if seen != 1 || numbers != 70 {
 		t.Errorf("%d uploads, %d parts", seen, numbers)
 	}
-	u.IfAbsent = true
+	u.If.Absent = true
 	_, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace())
 	must(t, err)
 	made := o.find("whole", "")
@@ -232,7 +232,7 @@ func TestUploadsInParts(t *testing.T) {
 	// Another client is faster.
 	u, parts = start("taken")
 	o.put(t, "taken", []byte("foreign"))
-	u.IfAbsent = true
+	u.If.Absent = true
 	_, err = o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
 	if e, ok := err.(*store.Error); !ok || e.Status != 412 || string(o.find("taken", "").Data) != "foreign" {
 		t.Errorf("completed over an object: %v", err)

@@ -35,7 +35,7 @@ func Open(cfg *store.Config) (store.Driver, error) {
 	}
 	s := &Store{tokens: t}
 	return store.Driver{
-		Name: "gcs",
+		Name: "gcs", Contract: Contract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			return s.engine(cfg, a, n)
 		},

@@ -138,11 +138,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	}
 	d := e.describe(&p)
 	delete(d.Metadata, keyMetadata)
-	match := ""
-	if u.IfAbsent {
-		match = "0"
-	}
-	o, err := e.compose(ctx, u.Bucket, sources, &d, match, tr)
+	o, err := e.compose(ctx, u.Bucket, sources, &d, generationMatch(u.If), tr)
 	if err != nil {
 		return o, uploadError(err)
 	}
@@ -196,7 +192,7 @@ func (e *Engine) removePieces(ctx context.Context, u store.Upload, names []strin
 	e.store.uploads.Delete(u.ID)
 	begin := store.Ref{Bucket: u.Bucket, Key: beginName(u.ID)}
 	if !e.store.hasVersions(u.Bucket) {
-		return e.lenient().deleteOne(ctx, &begin, tr)
+		return e.lenient().deleteOne(ctx, &begin, store.Condition{}, tr)
 	}
 	return e.deleteVersions(ctx, &begin, tr)
 }

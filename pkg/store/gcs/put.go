@@ -28,7 +28,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	case p.Size > e.chunk && !e.opts.DisableMultipart && !p.Whole:
 		return e.putResumable(ctx, &p, tr)
 	case e.described || len(p.Headers) > 0:
-		return e.putDescribed(ctx, &p, "", tr)
+		return e.putDescribed(ctx, &p, generationMatch(p.If), tr)
 	}
 	return e.putMedia(ctx, &p, tr)
 }
@@ -63,7 +63,7 @@ func (e *Engine) insert(p *store.Put, kind, generationMatch string) request {
 
 // putMedia sends the payload alone.
 func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
-	q := e.insert(p, "media", "")
+	q := e.insert(p, "media", generationMatch(p.If))
 	defer q.End()
 	q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
 	q.Body, q.Size = p.Body, p.Size
@@ -260,7 +260,7 @@ func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace
 
 // beginSession returns the target of the session of an upload.
 func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description, tr *store.Trace) (string, error) {
-	q := e.insert(p, "resumable", "")
+	q := e.insert(p, "resumable", generationMatch(p.If))
 	defer q.End()
 	q.Payload, q.Idempotent = false, false
 	q.JSON(d)

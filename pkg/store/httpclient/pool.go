@@ -27,6 +27,7 @@ type pool struct {
 	addr        string // the address to connect to
 	tls         *tls.Config
 	noKeepAlive bool // no connection is used again
+	noRepeat    bool // no request is sent twice
 	piece       int  // payload is sent in pieces of this size
 	dialer      *dial.Dialer
 	limits      timeouts
@@ -43,7 +44,7 @@ type pool struct {
 func newPool(cfg *store.Config, a store.Address, api *API, counters *store.Counters) (*pool, error) {
 	p := &pool{
 		api: api, host: hostHeader(a.Name, cfg.TLS), addr: dial.WithPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
-		agent: "\r\nUser-Agent: " + userAgent(cfg, api) + "\r\n", noKeepAlive: cfg.NoKeepAlive, piece: pieceSize(cfg),
+		agent: "\r\nUser-Agent: " + userAgent(cfg, api) + "\r\n", noKeepAlive: cfg.NoKeepAlive, noRepeat: cfg.NoRepeat, piece: pieceSize(cfg),
 		dialer: dial.NewDialer(cfg), limits: newTimeouts(cfg), tick: min(watchInterval, cfg.StallTimeout()/4), counters: counters,
 	}
 	p.memory.New = func() any {
@@ -132,13 +133,14 @@ func (p *pool) send(ctx context.Context, r *Request, tr *store.Trace) error {
 // sent again on another connection. This is the case if none of the request was sent. It is also
 // the case if the store closed the connection in good order, and the request changes nothing or is
 // an upload that directly followed the previous answer. A reset is an error, because otherwise a
-// store that resets connections would look healthy.
+// store that resets connections would look healthy. With noRepeat, a request is sent again only if none
+// of it was sent before.
 func (c *Conn) retryable(r *Request, err error) bool {
 	switch {
 	case c.answered:
 		return false
 	case c.sock.begun:
-		return (c.livenessSkipped || !r.mutates()) && err == io.EOF
+		return !c.pool.noRepeat && (c.livenessSkipped || !r.mutates()) && err == io.EOF
 	}
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -19,8 +19,8 @@ func (c *Conn) exchange(ctx context.Context, r *Request, tr *store.Trace) error 
 	c.sock.wire = tr
 	c.acquireMemory()
 	// A GET needs no check first: if the connection has died, the request is sent again.
-	c.livenessSkipped = r.repeatable() && c.justAnswered(tr)
-	c.sock.checkFirst = c.reused && (r.mutates() && !c.livenessSkipped || c.idle.Load())
+	c.livenessSkipped = r.repeatable() && c.justAnswered(tr) && !c.pool.noRepeat
+	c.sock.checkFirst = c.reused && (r.mutates() && !c.livenessSkipped || c.idle.Load() || c.pool.noRepeat)
 	c.idle.Store(false)
 	err := c.write(ctx, r, tr)
 	if c.sock.begun {

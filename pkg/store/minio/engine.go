@@ -52,6 +52,7 @@ type Engine struct {
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+	p.Headers = withCondition(p.Headers, p.If)
 	opts := e.putOptions(&p)
 	if p.Size == 0 {
 		e.checksumOfNothing(&opts)
@@ -83,7 +84,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	}
 	return store.Object{
 		Ref:  store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: info.VersionID},
-		ETag: info.ETag,
+		ETag: info.ETag, Token: info.ETag,
 		Size: nethttp.ObjectSize(ctx, p.Size),
 	}, nil
 }
@@ -108,6 +109,9 @@ func (e *Engine) putSmall(ctx context.Context, p store.Put, opts minio.PutObject
 }
 
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+	if g.If.Absent {
+		return store.Download{}, store.ErrUnsupported
+	}
 	opts := minio.GetObjectOptions{VersionID: g.VersionID, ServerSideEncryption: e.readEncryption()}
 	if g.Length > 0 && g.Part == 0 {
 		if err := opts.SetRange(g.Offset, g.Offset+g.Length-1); err != nil {
@@ -120,7 +124,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		// of a wrong payload.
 		opts.Set("x-amz-checksum-mode", "ENABLED")
 	}
-	for _, h := range g.Headers {
+	for _, h := range withCondition(g.Headers, g.If) {
 		opts.Set(h.Name, h.Value)
 	}
 	ctx, seen := nethttp.Watch(ctx, tr)
@@ -132,7 +136,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	if g.Checksum != nil {
 		g.Checksum(s3.StoredChecksum(header))
 	}
-	d := store.Download{Object: toObject(g.Bucket, info)}
+	d := store.Download{Object: current(g.Bucket, info)}
 	d.Bytes, err = drain(body, g.Into)
 	seen() // at the end of the answer
 	if err != nil {
@@ -175,7 +179,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	if err != nil {
 		return store.Object{}, asError(err, tr)
 	}
-	return toObject(ref.Bucket, info), nil
+	return current(ref.Bucket, info), nil
 }
 
 // Delete deletes all of refs with one request, and checks that the store confirms each. They must
@@ -220,6 +224,17 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, opts minio.R
 		return err
 	}
 	return d.Err(tr)
+}
+
+// DeleteIf deletes one object if the condition holds.
+func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if c.Absent {
+		return store.ErrUnsupported
+	}
+	if c.Given() {
+		ctx = context.WithValue(ctx, conditionKey{}, c.Header())
+	}
+	return e.deleteOne(ctx, ref, minio.RemoveObjectOptions{VersionID: ref.VersionID}, tr)
 }
 
 func (e *Engine) deleteOne(ctx context.Context, ref store.Ref, opts minio.RemoveObjectOptions, tr *store.Trace) error {
@@ -306,6 +321,13 @@ func checkPage(req *http.Request) error {
 		return err
 	}
 	return t.pages.Page(place.Key)
+}
+
+// current returns an object that is not from a listing.
+func current(bucket string, info minio.ObjectInfo) store.Object {
+	o := toObject(bucket, info)
+	o.Token = o.ETag
+	return o
 }
 
 func toObject(bucket string, info minio.ObjectInfo) store.Object {

@@ -64,13 +64,17 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 		o.Size += p.Size
 	}
 	opts := e.completeOptions()
-	if u.IfAbsent {
+	switch {
+	case u.If.Absent:
 		opts.SetMatchETagExcept("*")
+	case u.If.Given():
+		opts.SetMatchETag(u.If.Is)
 	}
 	info, err := call(ctx, tr, func(ctx context.Context) (minio.UploadInfo, error) {
 		return e.core.CompleteMultipartUpload(ctx, u.Bucket, u.Key, u.ID, done, opts)
 	})
 	o.ETag, o.VersionID = strings.Trim(info.ETag, `"`), info.VersionID
+	o.Token = o.ETag
 	return o, err
 }
 

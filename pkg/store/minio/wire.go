@@ -58,7 +58,11 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	sent := req
-	if w.path != "" || w.express != nil {
+	condition, conditional := req.Context().Value(conditionKey{}).(store.Header)
+	if conditional {
+		req.Header.Set(condition.Name, condition.Value)
+	}
+	if w.path != "" || w.express != nil || conditional {
 		to := *req.URL
 		to.Path = w.path + to.Path
 		if w.express != nil {

@@ -21,14 +21,23 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 		}
 	}
 	if len(refs) == 1 {
-		return e.deleteOne(ctx, &refs[0], tr)
+		return e.deleteOne(ctx, &refs[0], store.Condition{}, tr)
 	}
 	return e.deleteBatch(ctx, refs, tr)
 }
 
-func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
+// DeleteIf deletes one object if the condition holds.
+func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+	if !takes(&ref) || c.Absent {
+		return store.ErrUnsupported
+	}
+	return e.deleteOne(ctx, &ref, c, tr)
+}
+
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	q := e.begin("DELETE", ref.Bucket, ref.Key)
 	defer q.end()
+	q.headers = withCondition(nil, c)
 	q.version(ref)
 	r, err := e.do(ctx, q, tr)
 	if err == nil && !Deleted(r.Status) {

@@ -106,15 +106,16 @@ func takes(ref *store.Ref) bool { return validKey(ref.Key) }
 
 // Put uploads everything that minio-go would upload in one request.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
-	parts := p.Size > e.maxPut && len(p.Headers) == 0 && !p.Whole
+	headers := withCondition(p.Headers, p.If)
+	parts := p.Size > e.maxPut && len(headers) == 0 && !p.Whole
 	if p.Size < 0 || parts || !takes(&p.Ref) {
 		return store.Object{}, store.ErrUnsupported
 	}
 	q := e.begin("PUT", p.Bucket, p.Key)
 	defer q.end()
 	q.Upload(p.Body, p.Size)
-	q.ContentType, q.Idempotent = cmp.Or(p.ContentType, "application/octet-stream"), len(p.Headers) == 0
-	q.fields, q.headers, q.md5, q.trailer = e.fields.put, p.Headers, e.md5, e.trailer != "" && p.Size > 0
+	q.ContentType, q.Idempotent = cmp.Or(p.ContentType, "application/octet-stream"), len(headers) == 0
+	q.fields, q.headers, q.md5, q.trailer = e.fields.put, headers, e.md5, e.trailer != "" && p.Size > 0
 	if p.Size == 0 {
 		q.fields = e.fields.empty
 	}
@@ -126,6 +127,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 		return store.Object{}, e.refused(r, q)
 	}
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Version("")}, ETag: r.ETag(tr), Size: p.Size}
+	o.Token = o.ETag
 	if size := r.Head().ObjectSize; size > 0 {
 		o.Size = size // of an append
 	}
@@ -170,12 +172,12 @@ const checksumPrefix = "x-amz-checksum-"
 
 // Get downloads an object, and discards the payload unless g.Into is set.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
-	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 {
+	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 || g.If.Absent {
 		return store.Download{}, store.ErrUnsupported
 	}
 	q := e.begin("GET", g.Bucket, g.Key)
 	defer q.end()
-	q.fields, q.headers = e.fields.read, g.Headers
+	q.fields, q.headers = e.fields.read, withCondition(g.Headers, g.If)
 	if g.Checksum != nil {
 		q.Keeps = checksumPrefix
 	}
@@ -354,6 +356,7 @@ func object(r *httpclient.Reply, ref *store.Ref, tr *store.Trace) (store.Object,
 		o.Size = -1
 	}
 	o.ETag, o.VersionID = r.ETag(tr), r.Version(ref.VersionID)
+	o.Token = o.ETag
 	return o, nil
 }
 
