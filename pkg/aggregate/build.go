@@ -536,7 +536,7 @@ func segments(pieces []stats.Piece, timed bool) []results.Segment {
 		}
 		s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
 		if timed {
-			timeSegment(&s, g.Latency)
+			timeSegment(&s, g)
 		}
 		list = append(list, s)
 	}
@@ -565,15 +565,18 @@ func (v *view) failures(list []results.Segment, all *hostSummary) {
 	}
 }
 
-// timeSegment adds the times of the requests that started in s, which may be
-// nil.
-func timeSegment(s *results.Segment, h *stats.Sparse) {
+// timeSegment adds the times of the requests that started in s.
+func timeSegment(s *results.Segment, g *stats.Piece) {
 	var inside uint64
-	if h != nil {
+	if h := g.Latency; h != nil {
 		inside = h.Count()
 		q := h.Quantiles(.5, .9, .99)
 		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 		s.Duration = &results.SegmentStats{Count: inside, P50: ms(q[0]), P90: ms(q[1]), P99: ms(q[2]), Max: ms(h.Max())}
+		if enough(g.Part.N, inside) {
+			share := g.Part.Share()
+			s.ClientShare = &share
+		}
 	}
 	if started := inside + s.Errors; started > 0 {
 		rate := exact.Ratio(float64(s.Errors), float64(started))

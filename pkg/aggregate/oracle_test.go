@@ -415,6 +415,7 @@ func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64
 		return min(max(i, 0), len(list)-1)
 	}
 	times := make([][]time.Duration, len(list))
+	stamped := make([][]*oplog.Record, len(list))
 	for k := range p.started {
 		r := &p.started[k]
 		if i := holding(min(max(counted(r), p.g.b), p.g.e-1)); r.Err != "" {
@@ -425,6 +426,9 @@ func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64
 			list[i].ErrorsByCode[r.Code()]++
 		} else {
 			times[i] = append(times[i], time.Duration(ends(r)-r.Start))
+			if r.ClientTime > 0 {
+				stamped[i] = append(stamped[i], r)
+			}
 		}
 	}
 	for k := range p.rows {
@@ -460,12 +464,26 @@ func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64
 		if t := times[i]; len(t) > 0 {
 			list[i].Duration = segmentStats(t)
 		}
+		list[i].ClientShare = clientShare(stamped[i], len(times[i]))
 		if n := float64(list[i].Errors) + float64(len(times[i])); n > 0 {
 			rate := float64(list[i].Errors) / n
 			list[i].ErrorRate = &rate
 		}
 	}
 	return list, float64(l) / 1e9
+}
+
+// clientShare returns nil unless 99 % of the requests have stamps.
+func clientShare(stamped []*oplog.Record, requests int) *float64 {
+	if len(stamped) == 0 || 100*len(stamped) < 99*requests {
+		return nil
+	}
+	var client, whole int64
+	for _, r := range stamped {
+		client, whole = client+int64(r.ClientTime), whole+int64(r.Duration)
+	}
+	share := float64(client) / float64(whole)
+	return &share
 }
 
 func segmentStats(t []time.Duration) *results.SegmentStats {

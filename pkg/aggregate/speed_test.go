@@ -12,13 +12,13 @@ import (
 func mixedRows() []oplog.Record {
 	l := testlog.Load{
 		Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Clients: 2, Threads: 16, Hosts: 4,
-		Length: 20 * time.Second, Latency: 5 * time.Millisecond,
+		Length: 20 * time.Second, Latency: 5 * time.Millisecond, Stamps: true,
 	}
 	return l.Rows(1)
 }
 
 func getRows() []oplog.Record {
-	return testlog.Load{Ops: []string{"GET"}, Threads: 16, Length: 20 * time.Second, Latency: 3 * time.Millisecond}.Rows(1)
+	return testlog.Load{Ops: []string{"GET"}, Threads: 16, Length: 20 * time.Second, Latency: 3 * time.Millisecond, Stamps: true}.Rows(1)
 }
 
 func bench(b *testing.B, rows []oplog.Record, add func(*oplog.Record)) {

@@ -520,7 +520,7 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 	if !started {
 		return
 	}
-	p.times(h).Time(r.Counted(), r.Duration)
+	p.times(h).Time(r.Counted(), r.Duration, r.ClientTime)
 	h.succeed(r, end)
 	first, seen := r.TTFB()
 	t.Latency.Add(r.Duration)

@@ -287,6 +287,9 @@ type Segment struct {
 	// and in aggregated results.
 	Duration  *SegmentStats `json:"duration_ms,omitempty"` // service time; missing if no request was successful
 	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in the segment, or were due in it
+
+	// The client's part of these service times, as a share of their sum; missing if it is unknown for more than 1 % of the requests.
+	ClientShare *float64 `json:"client_share,omitempty"`
 }
 
 // A HeatMap contains how many successful requests started in each segment, by duration.

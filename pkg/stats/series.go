@@ -45,6 +45,7 @@ type Segment struct {
 	Started, Ended uint64
 	Errors         uint64  // failed requests that belong to the segment
 	Latency        *Sparse `json:",omitempty"` // of requests that belong to the segment; nil if there are none
+	Part           PartSum `json:",omitzero"`  // of the same requests
 	Failed         Tally   `json:",omitempty"` // by the names passed to FailAs
 	Times          *Times  `json:",omitempty"` // only in series of NewSlices
 }
@@ -63,6 +64,7 @@ func (g *Segment) merge(o *Segment) {
 		}
 		g.Latency.merge(o.Latency)
 	}
+	g.Part.merge(&o.Part)
 	for name, n := range o.Failed {
 		g.Failed.add(name, n)
 	}
@@ -320,13 +322,17 @@ func (t *Series) FailAs(at int64, name string) {
 	}
 }
 
-// Time counts the duration of a successful request, in the same segment as Fail.
-func (t *Series) Time(at int64, d time.Duration) {
+// Time counts the duration of a successful request, in the same segment as Fail. Part is the part of the duration that
+// PartSum adds up; 0 = unknown.
+func (t *Series) Time(at int64, d, part time.Duration) {
 	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
 		if g.Latency == nil {
 			g.Latency = new(Sparse)
 		}
 		g.Latency.Add(d)
+		if part > 0 {
+			g.Part.add(d, part)
+		}
 	}
 }
 
@@ -338,8 +344,8 @@ func (t *Series) TakeTimes(o *Series) {
 	}
 	for i, g := range o.Segs {
 		if g.Latency != nil {
-			times.Segs[i] = &Segment{Latency: g.Latency}
-			g.Latency = nil
+			times.Segs[i] = &Segment{Latency: g.Latency, Part: g.Part}
+			g.Latency, g.Part = nil, PartSum{}
 		}
 	}
 	t.Merge(&times)
@@ -432,7 +438,7 @@ func (t *Series) Total() Segment {
 	var sum Segment
 	for _, g := range t.Segs {
 		numbers := *g
-		numbers.Latency, numbers.Failed, numbers.Times = nil, nil, nil
+		numbers.Latency, numbers.Part, numbers.Failed, numbers.Times = nil, PartSum{}, nil, nil
 		sum.merge(&numbers)
 	}
 	return sum

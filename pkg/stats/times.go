@@ -1,6 +1,10 @@
 package stats
 
-import "time"
+import (
+	"time"
+
+	"warp/internal/exact"
+)
 
 // Times contains the durations of the requests that started in a segment.
 type Times struct {
@@ -50,3 +54,20 @@ func (h *Histogram) Each(f func(value time.Duration, n uint64)) {
 		}
 	}
 }
+
+// A PartSum adds up times of which a part has a cause of its own.
+type PartSum struct {
+	N           uint64 // times whose part is known
+	Whole, Part uint64 // their sums, in ns
+}
+
+func (s *PartSum) add(whole, part time.Duration) {
+	s.merge(&PartSum{1, uint64(max(whole, 0)), uint64(part)})
+}
+
+func (s *PartSum) merge(o *PartSum) {
+	s.N, s.Whole, s.Part = s.N+o.N, exact.AddUint(s.Whole, o.Whole), exact.AddUint(s.Part, o.Part)
+}
+
+// Share returns the part as a share of the whole.
+func (s *PartSum) Share() float64 { return exact.Ratio(float64(s.Part), float64(s.Whole)) }

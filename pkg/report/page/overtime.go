@@ -170,7 +170,7 @@ func (p *Page) latency(g *group) {
 		}
 		lines := []svg.Line{
 			{Label: "p50", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p50 })},
-			{Label: "p99", Color: i % 8, Class: "report.None", Y: value(func(l *latencies) float64 { return l.p99 })},
+			{Label: "p99", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p99 })},
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
@@ -179,5 +179,40 @@ func (p *Page) latency(g *group) {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
 	}
+	if c := p.clientShare(g); c != nil {
+		s.Blocks = append(s.Blocks, block{Chart: c})
+	}
 	p.section(s)
+}
+
+// clientShare draws the client's part of the service times over time. It returns nil if it is unknown.
+func (p *Page) clientShare(g *group) *chart {
+	begin, _ := g.length()
+	var lists [][]float64
+	for _, op := range g.ops {
+		lists = append(lists, middles(op.Segments, begin))
+	}
+	x, of := svg.Union(lists)
+	var lines []svg.Line
+	for i, op := range g.ops {
+		lines = append(lines, svg.Line{Label: human.Visible(op.Op), Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 {
+			if s := op.Segments[k].ClientShare; s != nil {
+				return 100 * *s
+			}
+			return math.NaN()
+		})})
+	}
+	if svg.Highest(lines) == 0 {
+		return nil
+	}
+	show := func(v float64) string { return svg.Number(v) + " %" }
+	title := "This machine's part of the latency"
+	if g.Clients > 1 {
+		title = "The clients' part of the latency"
+	}
+	c := &svg.Chart{Title: title, YScale: svg.FromZero(100, show), Lines: lines, Height: 130,
+		Desc: "Of the requests that started in each segment. " + rangeOf(lines, show)}
+	shown := p.drawTimed("client", c, g.timeline(x), seriesOf(lines, show, mean))
+	shown.Note = "The rest is the time on the wire. A peak of both the latency and this part is a burst of other work on the client, not the store."
+	return shown
 }

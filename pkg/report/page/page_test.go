@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -461,5 +462,24 @@ func TestSections(t *testing.T) {
 	}
 	if report.Histogram(r.Operations[0].DurationHDR[:40]) != nil {
 		t.Error("a part of a histogram is taken for one")
+	}
+}
+
+// The client's part of the latency has a chart if the log knows it.
+func TestClientShareOverTime(t *testing.T) {
+	t.Parallel()
+	load := testlog.Load{Ops: []string{"GET", "PUT"}, Threads: 4, Length: 20 * time.Second, Latency: 20 * time.Millisecond}
+	for _, load.Stamps = range []bool{true, false} {
+		r := reportOf(t, load, nil)
+		html := render(t, r)
+		wellFormed(t, html)
+		if got := strings.Contains(html, `id="client-1"`); got != load.Stamps {
+			t.Errorf("stamps %v: there is a chart: %v", load.Stamps, got)
+		}
+		for _, s := range r.Operations[0].Segments {
+			if cell := svg.Number(100**cmp.Or(s.ClientShare, new(float64))) + " %"; load.Stamps && !strings.Contains(html, cell) {
+				t.Errorf("no %s", cell)
+			}
+		}
 	}
 }
