@@ -5,7 +5,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func appendBenchmark() benchmark {
@@ -14,7 +14,7 @@ func appendBenchmark() benchmark {
 	return benchmark{
 		name: "append", summary: "append to objects (S3 Express)",
 		op: &op, requests: []string{"APPEND"},
-		needs: []engines.Feature{engines.Appends},
+		needs: []provider.Feature{provider.Appends},
 		about: []string{
 			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
 		},

@@ -18,7 +18,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // Flags are the flags that every benchmark has.
@@ -50,17 +50,17 @@ type benchmark struct {
 	made          func() []string // those that it makes with the flags as given; nil = all
 	about         []string
 	examples      []string
-	flags         []cli.Flag        // its own, first in the help
-	rarely        []cli.Flag        // its own, named only
-	payload       bool              // it uploads objects of --obj.size
-	writes        bool              // its requests write objects, so that the run may end after some
-	reads         bool              // it downloads objects, and checks them as --verify says
-	oneBucket     bool              // it is about one bucket
-	empties       bool              // it ends when no object is left
-	parts         string            // what --part.size is for; "" = it has none, or one of its own
-	needs         []engines.Feature // of the store
-	absent        []command.Absent  // flags that it lacks although others have them
-	plan          func() string     // what it does, once the flags were checked
+	flags         []cli.Flag         // its own, first in the help
+	rarely        []cli.Flag         // its own, named only
+	payload       bool               // it uploads objects of --obj.size
+	writes        bool               // its requests write objects, so that the run may end after some
+	reads         bool               // it downloads objects, and checks them as --verify says
+	oneBucket     bool               // it is about one bucket
+	empties       bool               // it ends when no object is left
+	parts         string             // what --part.size is for; "" = it has none, or one of its own
+	needs         []provider.Feature // of the store
+	absent        []command.Absent   // flags that it lacks although others have them
+	plan          func() string      // what it does, once the flags were checked
 	// check checks the flags, and completes the operation with what they say together.
 	check func(f *Flags) error
 	// adjust sets the options that only this operation has; may be nil.

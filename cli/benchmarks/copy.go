@@ -7,7 +7,7 @@ import (
 
 	"warp/cli/flagtype"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func copyBenchmark() benchmark {
@@ -19,7 +19,7 @@ func copyBenchmark() benchmark {
 	return benchmark{
 		name: "copy", summary: "copy objects inside the store",
 		op: &op, requests: []string{"COPY", "COPYPART"},
-		needs:    []engines.Feature{engines.Copies},
+		needs:    []provider.Feature{provider.Copies},
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
 		plan:     pool.then("has the store copy them to new names in random order"),
 		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
@@ -30,7 +30,7 @@ func copyBenchmark() benchmark {
 		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
 		payload: true, writes: true,
 		check: func(f *Flags) error {
-			if err := f.Target.Require(parts.size > 0, "copy --part.size", engines.PartCopies); err != nil {
+			if err := f.Target.Require(parts.size > 0, "copy --part.size", provider.PartCopies); err != nil {
 				return err
 			}
 			if parts.size > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func fanoutBenchmark() benchmark {
@@ -16,7 +16,7 @@ func fanoutBenchmark() benchmark {
 	return benchmark{
 		name: "fanout", summary: "upload one payload under many names (MinIO)",
 		op: &fan, requests: []string{"POST"},
-		needs: []engines.Feature{engines.FanOuts},
+		needs: []provider.Feature{provider.FanOuts},
 		about: []string{
 			"Sends each payload once, and the store writes it under --copies names. This is a MinIO extension.",
 			"Throughput counts the objects written, --copies times the payload sent.",

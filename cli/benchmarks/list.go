@@ -6,7 +6,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func listBenchmark() benchmark {
@@ -28,7 +28,7 @@ func listBenchmark() benchmark {
 			if list.Metadata && f.Target.Host == target.EmbeddedHost {
 				return exit.Usagef("the embedded store does not support --metadata")
 			}
-			if err := f.Target.Require(list.Metadata, "--metadata", engines.ListMetadata); err != nil {
+			if err := f.Target.Require(list.Metadata, "--metadata", provider.ListMetadata); err != nil {
 				return err
 			}
 			list.Pool, err = pool.pool(f)

@@ -11,7 +11,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func multipartBenchmark() benchmark {
@@ -23,7 +23,7 @@ func multipartBenchmark() benchmark {
 		name: "multipart", summary: "download the parts of an object",
 		op: &op, requests: []string{"GET"},
 		absent: absentFromParts(),
-		needs:  []engines.Feature{engines.UploadParts, engines.PartDownloads},
+		needs:  []provider.Feature{provider.UploadParts, provider.PartDownloads},
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},

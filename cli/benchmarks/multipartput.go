@@ -10,7 +10,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func multipartPutBenchmark() benchmark {
@@ -20,7 +20,7 @@ func multipartPutBenchmark() benchmark {
 		name: "multipart-put", summary: "upload objects in parts",
 		op: &op, requests: []string{"UPLOAD", "PUTPART"},
 		absent: absentFromParts(),
-		needs:  []engines.Feature{engines.UploadParts},
+		needs:  []provider.Feature{provider.UploadParts},
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},

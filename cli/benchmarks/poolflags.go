@@ -15,7 +15,7 @@ import (
 	"warp/pkg/bench/ops"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // poolFlags are the flags of operations that work on a pool of objects.
@@ -117,7 +117,7 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 		err = p.check(f)
 	}
 	if err == nil {
-		err = f.Target.Require(p.versions > 1, "--versions", engines.Versions)
+		err = f.Target.Require(p.versions > 1, "--versions", provider.Versions)
 	}
 	if err == nil {
 		err = p.checkEmbedded(f, sizes)

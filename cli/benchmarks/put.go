@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func putBenchmark() benchmark {
@@ -31,7 +31,7 @@ func putBenchmark() benchmark {
 		payload: true, writes: true,
 		parts: "upload objects larger than `SIZE` in parts of that size",
 		check: func(f *Flags) (err error) {
-			if err := f.Target.Require(put.Post, "--post", engines.Forms); err != nil {
+			if err := f.Target.Require(put.Post, "--post", provider.Forms); err != nil {
 				return err
 			}
 			if put.Post {

@@ -7,7 +7,7 @@ import (
 	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // lockBucket is where retention works if the default bucket is there already,
@@ -21,7 +21,7 @@ func retentionBenchmark() benchmark {
 	return benchmark{
 		name: "retention", summary: "lock versions of objects (PutObjectRetention)",
 		op: &retention, requests: []string{"RETENTION"},
-		needs: []engines.Feature{engines.ObjectLock},
+		needs: []provider.Feature{provider.ObjectLock},
 		about: []string{
 			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
 			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",

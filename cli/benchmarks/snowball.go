@@ -9,7 +9,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func snowballBenchmark() benchmark {
@@ -18,7 +18,7 @@ func snowballBenchmark() benchmark {
 	return benchmark{
 		name: "snowball", summary: "upload TARs that the store unpacks (MinIO)",
 		op: &snow, requests: []string{"PUT"},
-		needs: []engines.Feature{engines.Unpacking},
+		needs: []provider.Feature{provider.Unpacking},
 		about: []string{
 			"Uploads TARs of --objs.per objects each, which the store unpacks. This is a MinIO extension.",
 			"Throughput counts the unpacked objects.",

@@ -6,7 +6,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func taggingBenchmark() benchmark {
@@ -15,7 +15,7 @@ func taggingBenchmark() benchmark {
 	return benchmark{
 		name: "tagging", summary: "put, get and delete the tags of objects",
 		op: &tagging, requests: []string{"PUTTAGS", "GETTAGS", "DELETETAGS"},
-		needs:    []engines.Feature{engines.Tags},
+		needs:    []provider.Feature{provider.Tags},
 		about:    []string{"Uploads --objects objects, then puts, gets and deletes their tags, and verifies what it gets."},
 		plan:     pool.then("puts, gets and deletes their tags"),
 		examples: []string{"warp tagging --host=s3:9000 --access-key=… --secret-key=… --get-distrib=9 --put-distrib=1"},

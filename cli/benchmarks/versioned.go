@@ -7,7 +7,7 @@ import (
 	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 func versionedBenchmark() benchmark {
@@ -17,7 +17,7 @@ func versionedBenchmark() benchmark {
 		name: "versioned", summary: "like mixed, on versions of objects",
 		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},
 		made:     func() []string { return mixedRequests(&versioned.Mixed) },
-		needs:    []engines.Feature{engines.Versions},
+		needs:    []provider.Feature{provider.Versions},
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
 		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},

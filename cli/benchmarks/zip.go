@@ -8,7 +8,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // maxFiles limits the files of a ZIP: each takes about 400 bytes of memory.
@@ -20,7 +20,7 @@ func zipBenchmark() benchmark {
 	return benchmark{
 		name: "zip", summary: "download files out of a ZIP (MinIO)",
 		op: &zip, requests: []string{"GET"},
-		needs: []engines.Feature{engines.ZIPFiles},
+		needs: []provider.Feature{provider.ZIPFiles},
 		about: []string{
 			"Uploads one ZIP of --files files, then downloads files out of it in random order. This is a MinIO",
 			"extension.",

@@ -14,7 +14,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
-	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // RunFlags are the flags that a session needs.
@@ -46,7 +46,7 @@ func (f *RunFlags) LogFlag() cli.Flag {
 }
 
 func (f *RunFlags) CheckServerProfiles() error {
-	if err := f.Target.Require(f.Serverprof != "", "--serverprof", engines.Profiles); err != nil {
+	if err := f.Target.Require(f.Serverprof != "", "--serverprof", provider.Profiles); err != nil {
 		return err
 	}
 	return serverprof.Check(f.Serverprof)

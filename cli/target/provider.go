@@ -12,6 +12,7 @@ import (
 	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // checkStore determines the kind of store and its address from --bucket, --provider and --host.
@@ -63,7 +64,7 @@ func (f *Flags) checkStore() error {
 }
 
 // parseBuckets parses names of buckets, with or without a scheme. The provider is nil if none has a scheme.
-func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error) {
+func parseBuckets(spec string) (p *provider.Provider, buckets []string, err error) {
 	var names []string
 	for item := range store.ListItems(spec) {
 		said, name, err := engines.ProviderOfBucket(item)
@@ -147,7 +148,7 @@ func (f *Flags) findHost() error {
 	if f.Provider.HostFromEnv != nil {
 		var from string
 		var err error
-		if host, from, err = f.Provider.HostFromEnv(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
+		if host, from, err = f.Provider.HostFromEnv(&provider.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		if host != "" {
@@ -210,7 +211,7 @@ func (f *Flags) getenv(name string) string {
 // identify finds out as whom to talk to a store that has credentials of its own kind.
 func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
-	source, secrets, err := f.Provider.Identify(ctx, engines.Identity{
+	source, secrets, err := f.Provider.Identify(&provider.Identity{
 		Token: f.accessToken, Access: f.AccessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.Signature == "IAM",
 		Home: home, Getenv: f.getenv,
 	}, cfg)
@@ -233,12 +234,12 @@ func (f *Flags) CredentialSource() string { return f.source }
 type need struct {
 	given   bool
 	what    string
-	feature engines.Feature
+	feature provider.Feature
 }
 
 // Require refuses what needs a feature that the store lacks, if it is given: a flag
 // or a command.
-func (f *Flags) Require(given bool, what string, feature engines.Feature) error {
+func (f *Flags) Require(given bool, what string, feature provider.Feature) error {
 	return f.checkNeeds([]need{{given, what, feature}})
 }
 
@@ -249,7 +250,7 @@ func (f *Flags) checkNeeds(needs []need) error {
 			continue
 		}
 		if err := f.Provider.Check(n.what, n.feature); err != nil {
-			var lack *engines.LackError
+			var lack *provider.LackError
 			errors.As(err, &lack)
 			if lack.Hint != "" {
 				return exit.Usagef("%w", err).WithHint("%s", lack.Hint)
@@ -265,21 +266,21 @@ func (f *Flags) checkOptions() error {
 	o := &f.Options
 	signs := f.Signature != "S3V4" && f.Signature != "IAM"
 	err := f.checkNeeds([]need{
-		{o.Encrypt, "--encrypt", engines.CustomerKeys},
-		{o.sseS3, "--sse-s3-encrypt", engines.StoreKeys},
-		{o.kmsKey != "", "--sse-kms-key", engines.ServiceKeys},
-		{o.class != "", "--storage-class", engines.Classes},
-		{len(o.metadata) > 0, "--add-metadata", engines.ObjectData},
-		{len(o.tags) > 0, "--tag", engines.Tags},
-		{o.lookup == store.LookupHost, "--lookup=host", engines.HostBuckets},
-		{o.http2, "--http2", engines.HTTP2},
-		{signs, "--signature=" + f.Signature, engines.Signatures},
-		{f.profile != "", "--profile", engines.Signatures},
-		{f.credentialsFile != "", "--credentials-file", engines.Identities},
-		{f.Given("region"), "--region", engines.Regions},
-		{f.sessionToken != "", "--session-token", engines.Signatures},
-		{f.accessToken != "", "--access-token", engines.BearerTokens},
-		{f.engine == "minio", "--engine=minio", engines.MinioEngine},
+		{o.Encrypt, "--encrypt", provider.CustomerKeys},
+		{o.sseS3, "--sse-s3-encrypt", provider.StoreKeys},
+		{o.kmsKey != "", "--sse-kms-key", provider.ServiceKeys},
+		{o.class != "", "--storage-class", provider.Classes},
+		{len(o.metadata) > 0, "--add-metadata", provider.ObjectData},
+		{len(o.tags) > 0, "--tag", provider.Tags},
+		{o.lookup == store.LookupHost, "--lookup=host", provider.HostBuckets},
+		{o.http2, "--http2", provider.HTTP2},
+		{signs, "--signature=" + f.Signature, provider.Signatures},
+		{f.profile != "", "--profile", provider.Signatures},
+		{f.credentialsFile != "", "--credentials-file", provider.Identities},
+		{f.Given("region"), "--region", provider.Regions},
+		{f.sessionToken != "", "--session-token", provider.Signatures},
+		{f.accessToken != "", "--access-token", provider.BearerTokens},
+		{f.engine == "minio", "--engine=minio", provider.MinioEngine},
 	})
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
 	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // defaultEmbeddedMemory is the maximum size of the embedded store.
@@ -54,7 +55,7 @@ type Flags struct {
 	Elsewhere                          string                 // the end of the hint if no store answers
 	Given                              func(flag string) bool // the flag is on the command line
 	engine, ProviderName               string
-	Provider                           *engines.Provider // found by Check from hosts, buckets and --provider
+	Provider                           *provider.Provider // found by Check from hosts, buckets and --provider
 	env                                command.Environment
 	AccessKey, secretKey, sessionToken string
 	accessToken                        string

@@ -88,6 +88,7 @@ type Driver struct {
 	Contract Contract
 	Engine   func(cfg *Config, a Address, n *Counters) (Engine, error)
 	Admin    func(cfg *Config, a Address) (Admin, error)
+	Ready    func(*Client) // called with the client once it is open; may be nil
 }
 
 // Counters count over all hosts of a client.
@@ -126,6 +127,9 @@ func New(cfg Config, driver Driver) (*Client, error) {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		c.hosts = append(c.hosts, h)
+	}
+	if driver.Ready != nil {
+		driver.Ready(c)
 	}
 	return c, nil
 }

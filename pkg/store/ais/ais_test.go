@@ -12,17 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/standin"
 	"warp/pkg/store"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // open opens the engine and the admin of a cluster.
 func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) {
@@ -31,12 +25,12 @@ func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) 
 	addr := store.Address{Name: a.Host()}
 	cfg.Hosts = []store.Address{addr}
 	driver, err := Open(&cfg)
-	must(t, err)
+	check.OK(t, err)
 	engine, err := driver.Engine(&cfg, addr, new(store.Counters))
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(engine.Close)
 	admin, err := driver.Admin(&cfg, addr)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(admin.Close)
 	return engine.(*Engine), admin.(*Admin)
 }
@@ -48,7 +42,7 @@ func TestSuite(t *testing.T) {
 			t.Parallel()
 			a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 2, Token: "secret"})
 			engine, admin := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
-			must(t, admin.MakeBucket(t.Context(), "enginetest"))
+			check.OK(t, admin.MakeBucket(t.Context(), "enginetest"))
 			if way == "lean" {
 				enginetest.Run(t, engine)
 			} else {
@@ -68,13 +62,13 @@ func TestSuite(t *testing.T) {
 func put(t *testing.T, e store.Engine, bucket, key, content string) store.Object {
 	t.Helper()
 	o, err := e.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: key}, Body: strings.NewReader(content), Size: int64(len(content))}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	return o
 }
 
 func keys(t *testing.T, e store.Engine, l store.List) (all []string) {
 	t.Helper()
-	must(t, e.List(t.Context(), l, func(o store.Object) bool { all = append(all, o.Key); return true }, newTrace()))
+	check.OK(t, e.List(t.Context(), l, func(o store.Object) bool { all = append(all, o.Key); return true }, newTrace()))
 	return all
 }
 
@@ -83,7 +77,7 @@ func TestTrace(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b"))
+	check.OK(t, admin.MakeBucket(t.Context(), "b"))
 	put(t, engine, "b", "k", "content")
 	for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
 		tr := newTrace()
@@ -99,20 +93,20 @@ func TestLargeUpload(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b"))
+	check.OK(t, admin.MakeBucket(t.Context(), "b"))
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
 	for name, e := range map[string]store.Engine{"lean": engine, "nethttp": admin} {
 		for n := range 3 {
 			before, tr := a.Received(), newTrace()
 			ref := store.Ref{Bucket: "b", Key: fmt.Sprint(name, n)}
 			_, err := e.Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(content), Size: int64(len(content))}, tr)
-			must(t, err)
+			check.OK(t, err)
 			if n := a.Received() - before; n > 2000 || tr.Requests() != 2 || tr.Status() != 200 || tr.LastByte() <= 0 || tr.FirstByte() < tr.LastByte() {
 				t.Errorf("%s: the proxy received %d bytes; %d requests, status %d, last byte %v, first byte %v", name, n, tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
 			}
 			var got bytes.Buffer
 			_, err = e.Get(t.Context(), store.Get{Ref: ref, Into: &got}, newTrace())
-			if must(t, err); !bytes.Equal(got.Bytes(), content) {
+			if check.OK(t, err); !bytes.Equal(got.Bytes(), content) {
 				t.Errorf("%s: %d bytes arrived, others than were sent", name, got.Len())
 			}
 		}
@@ -136,9 +130,9 @@ func TestLargeUploadWithoutRedirect(t *testing.T) {
 		addr := store.Address{Name: server.Listener.Addr().String()}
 		cfg := store.Config{AppVersion: "1", Concurrency: 1, Hosts: []store.Address{addr}}
 		driver, err := Open(&cfg)
-		must(t, err)
+		check.OK(t, err)
 		engine, err := driver.Engine(&cfg, addr, new(store.Counters))
-		must(t, err)
+		check.OK(t, err)
 		t.Cleanup(engine.Close)
 		for range 3 {
 			got.Store(0)
@@ -164,7 +158,7 @@ func TestBackends(t *testing.T) {
 		t.Errorf("listed are %v, and in the cluster are %v", all, in)
 	}
 	_, err := cached.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "far", Key: "a"}}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	if in := keys(t, cached, store.List{Bucket: "far"}); !slices.Equal(in, []string{"a"}) {
 		t.Errorf("in the cluster are %v", in)
 	}
@@ -185,10 +179,10 @@ func TestBuckets(t *testing.T) {
 	ctx := t.Context()
 	_, admin := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{Properties: []byte(`{"mirror":{"copies":3,"enabled":true}}`)})})
 	exists, err := admin.BucketExists(ctx, "own")
-	if must(t, err); exists {
+	if check.OK(t, err); exists {
 		t.Error("the bucket is there before it is made")
 	}
-	must(t, admin.MakeBucket(ctx, "own"))
+	check.OK(t, admin.MakeBucket(ctx, "own"))
 	if err := admin.MakeBucket(ctx, "own"); store.CodeOf(err) != codeBucketExists {
 		t.Errorf("a bucket made again: %v", err)
 	}
@@ -199,12 +193,12 @@ func TestBuckets(t *testing.T) {
 	if removed, err := admin.RemoveBucket(ctx, "own"); removed || err != nil {
 		t.Errorf("a bucket with an object was removed: %t, %v", removed, err)
 	}
-	must(t, admin.Delete(ctx, []store.Ref{{Bucket: "own", Key: "foreign"}}, newTrace()))
+	check.OK(t, admin.Delete(ctx, []store.Ref{{Bucket: "own", Key: "foreign"}}, newTrace()))
 	if removed, err := admin.RemoveBucket(ctx, "own"); !removed || err != nil {
 		t.Errorf("an empty bucket was not removed: %t, %v", removed, err)
 	}
 	_, plain := open(t, a, store.Config{})
-	must(t, plain.do(ctx, "POST", "foreign", "", &action{Action: "create-bck"}))
+	check.OK(t, plain.do(ctx, "POST", "foreign", "", &action{Action: "create-bck"}))
 	if removed, err := plain.RemoveBucket(ctx, "foreign"); removed || err != nil {
 		t.Errorf("a bucket of somebody else's was removed: %t, %v", removed, err)
 	}
@@ -219,16 +213,16 @@ func TestDeleteMany(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 3})
 	engine, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b"))
+	check.OK(t, admin.MakeBucket(t.Context(), "b"))
 	for _, key := range []string{"1", "2", "3"} {
 		put(t, engine, "b", key, "x")
 	}
-	must(t, engine.Delete(t.Context(), nil, newTrace()))
+	check.OK(t, engine.Delete(t.Context(), nil, newTrace()))
 	if err := engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: ""}, {Bucket: "b", Key: "1"}}, newTrace()); err == nil {
 		t.Error("a deletion without a name")
 	}
 	tr := newTrace()
-	must(t, engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: "1"}, {Bucket: "b", Key: "2"}, {Bucket: "b", Key: "missing"}}, tr))
+	check.OK(t, engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: "1"}, {Bucket: "b", Key: "2"}, {Bucket: "b", Key: "missing"}}, tr))
 	if left := keys(t, engine, store.List{Bucket: "b"}); !slices.Equal(left, []string{ownMark, "3"}) || tr.Requests() != 5 {
 		t.Errorf("left are %v after %d requests", left, tr.Requests())
 	}
@@ -238,15 +232,15 @@ func TestChecksums(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	_, admin := open(t, a, store.Config{})
-	must(t, admin.MakeBucket(t.Context(), "b"))
-	for _, kind := range Checksums() {
+	check.OK(t, admin.MakeBucket(t.Context(), "b"))
+	for _, kind := range checksums() {
 		engine, _ := open(t, a, store.Config{Options: store.Options{Checksum: kind}})
 		put(t, engine, "b", string(kind), "content")
 		var stored store.StoredChecksum
 		var into bytes.Buffer
 		get := store.Get{Ref: store.Ref{Bucket: "b", Key: string(kind)}, Into: &into, Checksum: func(s store.StoredChecksum) { stored = s }}
 		_, err := engine.Get(t.Context(), get, newTrace())
-		must(t, err)
+		check.OK(t, err)
 		if stored.Algorithm != "XXHASH64" || stored.New() == nil || stored.Value == "" { // the bucket's type
 			t.Errorf("%s: stored is %+v", kind, stored)
 		}

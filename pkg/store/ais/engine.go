@@ -75,13 +75,13 @@ func validKey(key string) bool {
 func (e *Engine) send(ctx context.Context, r *httpclient.Request, key string, tr *store.Trace) (*httpclient.Reply, error) {
 	reply, err := e.client.Do(ctx, r, tr)
 	if err == nil {
-		err = check(reply, key)
+		err = checkStatus(reply, key)
 	}
 	return reply, err
 }
 
-// check returns an error unless a reply is a success.
-func check(reply *httpclient.Reply, key string) error {
+// checkStatus returns an error unless a reply is a success.
+func checkStatus(reply *httpclient.Reply, key string) error {
 	if reply.Status/100 == 2 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	r.Offset, r.Length = g.Offset, g.Length
 	reply, err := e.client.Open(ctx, r, tr)
 	if err == nil {
-		err = check(reply, g.Key)
+		err = checkStatus(reply, g.Key)
 	}
 	if err != nil {
 		return store.Download{}, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/store"
 )
@@ -27,12 +28,12 @@ func TestTransform(t *testing.T) {
 	if !ok {
 		t.Fatal("no md5")
 	}
-	must(t, admin.StartTransform(t.Context(), store.Transformation{Name: "warp-md5", Spec: spec}))
+	check.OK(t, admin.StartTransform(t.Context(), store.Transformation{Name: "warp-md5", Spec: spec}))
 	if got, d, err := get(); got != "9a0364b9e99bb480dd25e1f0284c8555" || d.ETag != "" || d.Bytes != 32 {
 		t.Errorf("transformed: %q, %+v, %v", got, d, err)
 	}
-	must(t, admin.StopTransform(t.Context(), "warp-md5"))
-	must(t, admin.StopTransform(t.Context(), "warp-md5"))
+	check.OK(t, admin.StopTransform(t.Context(), "warp-md5"))
+	check.OK(t, admin.StopTransform(t.Context(), "warp-md5"))
 	if _, _, err := get(); err == nil {
 		t.Error("a transformation after it was removed")
 	}

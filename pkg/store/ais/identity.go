@@ -9,22 +9,17 @@ import (
 
 	"warp/internal/wholefile"
 	"warp/pkg/store"
+	"warp/pkg/store/provider"
 )
 
-// An Identity contains the flags that say who sends the requests.
-type Identity struct {
-	Token  string // --access-token
-	File   string // --credentials-file
-	Other  bool   // credentials for other stores were given
-	Getenv func(string) string
-}
-
-// Identify completes cfg with an AuthN token from the first source that has one, and returns the
+// identify completes cfg with an AuthN token from the first source that has one, and returns the
 // name of that source. Without a token, requests are anonymous, as clusters without AuthN expect.
-func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+func identify(id *provider.Identity, cfg *store.Config) (source string, secrets []string, err error) {
+	cfg.Credentials = store.Keys{}
+	useCertificates(id.Getenv, cfg)
 	var token string
 	switch file := id.Getenv("AIS_AUTHN_TOKEN_FILE"); {
-	case id.Other:
+	case id.Access != "" || id.Metadata:
 		return "", nil, errors.New("AIStore takes a token of AuthN, and no keys: use --access-token, or --credentials-file with a file that has one")
 	case id.Token != "":
 		source, token = "--access-token", id.Token

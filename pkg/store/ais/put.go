@@ -80,8 +80,8 @@ func sums() []sum {
 	}
 }
 
-// Checksums returns the checksums that uploads may carry.
-func Checksums() (all []store.Checksum) {
+// checksums returns the checksums that uploads may carry.
+func checksums() (all []store.Checksum) {
 	for _, s := range sums() {
 		if s.computed {
 			all = append(all, s.option)

@@ -9,25 +9,17 @@ import (
 	"strings"
 
 	"warp/pkg/store"
+	"warp/pkg/store/provider"
 	"warp/pkg/store/tokens"
 )
 
 // The well-known account of emulators.
 const (
 	emulatorAccount = "devstoreaccount1"
-	// EmulatorPath is the path of the account in an emulator.
-	EmulatorPath  = "/" + emulatorAccount
-	emulatorKey   = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-	emulatorBlobs = "http://127.0.0.1:10000/" + emulatorAccount
+	emulatorPath    = "/" + emulatorAccount
+	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+	emulatorBlobs   = "http://127.0.0.1:10000/" + emulatorAccount
 )
-
-// An Identity contains the flags that say who sends the requests.
-type Identity struct {
-	Account, Key string // --access-key, --secret-key
-	Token        string // --access-token
-	Metadata     bool   // ask the metadata server
-	Getenv       func(string) string
-}
 
 // A connection is a parsed connection string.
 type connection struct {
@@ -74,11 +66,11 @@ func readConnection(text string) (c connection, err error) {
 	return c, nil
 }
 
-// HostFromEnv returns the host that the variables of Azure's own tools name, and the variable or
-// flag that it comes from. It is a host of Blob Storage or, with lake, of Data Lake Storage. key is
-// the value of --access-key, the name of an account.
-func HostFromEnv(key string, getenv func(string) string, lake bool) (host, from string, err error) {
-	c, err := readConnection(getenv("AZURE_STORAGE_CONNECTION_STRING"))
+// hostFromEnv returns the host that the variables of Azure's own tools name, and the variable or
+// flag that it comes from. It is a host of Blob Storage or, with lake, of Data Lake Storage. The
+// access key is the name of an account.
+func hostFromEnv(id *provider.Identity, lake bool) (host, from string, err error) {
+	c, err := readConnection(id.Getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
 		return "", "", err
 	}
@@ -86,10 +78,10 @@ func HostFromEnv(key string, getenv func(string) string, lake bool) (host, from 
 	if lake {
 		service, host = "dfs", c.files
 	}
-	account := cmp.Or(key, getenv("AZURE_STORAGE_ACCOUNT"))
+	account := cmp.Or(id.Access, id.Getenv("AZURE_STORAGE_ACCOUNT"))
 	switch {
 	case account != "" && account != c.account:
-		if from = "--access-key"; key == "" {
+		if from = "--access-key"; id.Access == "" {
 			from = "AZURE_STORAGE_ACCOUNT"
 		}
 		host = "https://" + account + "." + service + ".core.windows.net"
@@ -124,10 +116,10 @@ func serves(host, service string) bool {
 	return false
 }
 
-// Identify completes cfg, which has its hosts, with credentials from the first source that has any,
+// identify completes cfg, which has its hosts, with credentials from the first source that has any,
 // and returns the name of that source. Variables in the environment are used only for the account
 // that they belong to.
-func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+func identify(id *provider.Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	cfg.Credentials, cfg.Settings = store.Keys{}, nil
 	c, err := readConnection(id.Getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
@@ -149,8 +141,8 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 		source, secrets = "--access-token (a shared access signature)", useSAS(id.Token)
 	case id.Token != "":
 		cfg.Bearer.Token, source, secrets = id.Token, "--access-token", []string{id.Token}
-	case id.Account != "":
-		source, secrets = "flags or WARP_* variables", useKey(id.Account, id.Key)
+	case id.Access != "":
+		source, secrets = "flags or WARP_* variables", useKey(id.Access, id.Secret)
 	case id.Metadata:
 		source, cfg.Bearer.Metadata = "the metadata server", true
 	case c.key != "" && of(cfg, c.account):

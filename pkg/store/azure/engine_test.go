@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
+	"warp/pkg/store/provider"
 )
 
 // opened contains the engine and admin of a store.
@@ -29,21 +31,14 @@ func open(t *testing.T, open func(*store.Config) (store.Driver, error), cfg stor
 	t.Helper()
 	cfg.AppVersion, cfg.Concurrency, cfg.Hosts = "1", 1, []store.Address{a}
 	driver, err := open(&cfg)
-	must(t, err)
+	check.OK(t, err)
 	e, err := driver.Engine(&cfg, a, new(store.Counters))
-	must(t, err)
+	check.OK(t, err)
 	admin, err := driver.Admin(&cfg, a)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { e.Close(); admin.Close() })
 	o := &opened{&store.Host{Engine: e}, admin}
 	return o
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 var testKeys = store.Keys{AccessKey: testAccount, SecretKey: testKey}
@@ -65,7 +60,7 @@ func ref(key string) store.Ref { return store.Ref{Bucket: testContainer, Key: ke
 func (o *opened) put(t *testing.T, key, data string) store.Object {
 	t.Helper()
 	made, err := o.engine.Put(t.Context(), store.Put{Ref: ref(key), Body: strings.NewReader(data), Size: int64(len(data))}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	return made
 }
 
@@ -213,11 +208,11 @@ func TestUploadsInParts(t *testing.T) {
 		begin := func(key string) (store.Upload, []store.Part) {
 			u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref(key), ContentType: "text/x",
 				Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
-			must(t, err)
+			check.OK(t, err)
 			var parts []store.Part
 			for _, n := range []int{1, 2, store.MaxPart} {
 				p, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: n, Body: strings.NewReader("part"), Size: 4}, newTrace())
-				must(t, err)
+				check.OK(t, err)
 				parts = append(parts, p)
 			}
 			u.If.Absent = true
@@ -226,12 +221,12 @@ func TestUploadsInParts(t *testing.T) {
 		u, parts := begin("whole")
 		other := s.open(t, store.Config{}) // does not know the upload
 		var found []store.Upload
-		must(t, other.admin.(*Admin).Uploads(t.Context(), testContainer, "who", func(u store.Upload) error { found = append(found, u); return nil }))
+		check.OK(t, other.admin.(*Admin).Uploads(t.Context(), testContainer, "who", func(u store.Upload) error { found = append(found, u); return nil }))
 		if len(found) != 1 || found[0].ID != u.ID || found[0].Key != "whole" {
 			t.Errorf("found %+v, began %+v", found, u)
 		}
 		var last store.Part
-		must(t, other.admin.(*Admin).Parts(t.Context(), u, func(p store.Part) bool { last = p; return true }))
+		check.OK(t, other.admin.(*Admin).Parts(t.Context(), u, func(p store.Part) bool { last = p; return true }))
 		if last.Number != store.MaxPart || last.Size != 4 || last.ETag != "c240cd8da6c2cfbf8dc4b9bfa1e4d0d9" && len(last.ETag) != 32 {
 			t.Errorf("the last part is %+v", last)
 		}
@@ -239,9 +234,9 @@ func TestUploadsInParts(t *testing.T) {
 			t.Errorf("completing it without its metadata: %v", err)
 		}
 		made, err := o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
-		must(t, err)
+		check.OK(t, err)
 		h, err := o.admin.Headers(t.Context(), ref("whole"), false)
-		must(t, err)
+		check.OK(t, err)
 		if made.Size != 8 || string(s.find("whole", "").data) != "partpart" || h.Get("X-Amz-Meta-Warp-Run") != "RUN" || h.Get("Content-Type") != "text/x" {
 			t.Errorf("made %+v with %v", made, h)
 		}
@@ -254,12 +249,12 @@ func TestUploadsInParts(t *testing.T) {
 		if e, ok := err.(*store.Error); !ok || e.Status != http.StatusConflict {
 			t.Errorf("completing over a foreign blob: %v", err)
 		}
-		must(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
 		if b := s.find("taken", ""); b == nil || string(b.data) != "foreign" {
 			t.Error("the foreign blob has changed")
 		}
 		u, _ = begin("aborted")
-		must(t, other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		check.OK(t, other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
 		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
 			t.Errorf("aborting again: %v", err)
 		}
@@ -270,7 +265,7 @@ func TestUploadsInParts(t *testing.T) {
 		u, _ = begin("shared")
 		foreign := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), blockSize))
 		s.blocks["shared"][foreign] = []byte("foreign")
-		must(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
 		if s.blocks["shared"][foreign] == nil {
 			t.Error("an upload of somebody else was ended")
 		}
@@ -286,7 +281,7 @@ func TestVersions(t *testing.T) {
 	o := s.open(t, store.Config{})
 	state := func(o *opened) string {
 		is, err := o.admin.(*Admin).Versioning(t.Context(), testContainer)
-		must(t, err)
+		check.OK(t, err)
 		return is
 	}
 	if is := state(o); is != "" {
@@ -302,11 +297,11 @@ func TestVersions(t *testing.T) {
 		t.Errorf("version %+v: %v", got, err)
 	}
 	var listed []store.Ref
-	must(t, o.admin.List(t.Context(), store.List{Bucket: testContainer, Versions: true}, func(o store.Object) bool { listed = append(listed, o.Ref); return true }, newTrace()))
+	check.OK(t, o.admin.List(t.Context(), store.List{Bucket: testContainer, Versions: true}, func(o store.Object) bool { listed = append(listed, o.Ref); return true }, newTrace()))
 	if !slices.Equal(listed, []store.Ref{first.Ref, second.Ref, third.Ref}) {
 		t.Errorf("listed are %v", listed)
 	}
-	must(t, o.admin.Delete(t.Context(), listed, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), listed, newTrace()))
 	if names := s.names(); len(names) > 0 {
 		t.Errorf("left are %q", names)
 	}
@@ -327,8 +322,8 @@ func TestAppends(t *testing.T) {
 				Headers: []store.Header{{Name: appendHeader, Value: offset}}}, newTrace())
 			return err
 		}
-		must(t, put("0", "one "))
-		must(t, put("4", "two"))
+		check.OK(t, put("0", "one "))
+		check.OK(t, put("4", "two"))
 		if err := put("4", "again"); err == nil {
 			t.Error("an append to where the object does not end")
 		}
@@ -361,15 +356,15 @@ func TestFolders(t *testing.T) {
 	for _, name := range []string{"photos/warp-x/a/1", "photos/warp-x/b/2", "photos/mine", "photos/warp-x/b/foreign"} {
 		o.put(t, name, "x")
 	}
-	must(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/a/1"), ref("photos/warp-x/b/2"), ref("photos/warp-x/gone")}, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/a/1"), ref("photos/warp-x/b/2"), ref("photos/warp-x/gone")}, newTrace()))
 	remove := func() {
-		must(t, o.admin.(store.FolderRemover).RemoveFolders(t.Context(), testContainer, "photos/warp-x/"))
+		check.OK(t, o.admin.(store.FolderRemover).RemoveFolders(t.Context(), testContainer, "photos/warp-x/"))
 	}
 	remove()
 	if s.folders["photos/warp-x/a"] || !s.folders["photos/warp-x/b"] || !s.folders["photos"] {
 		t.Errorf("left are %v", s.folders)
 	}
-	must(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/b/foreign")}, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/b/foreign")}, newTrace()))
 	remove()
 	remove() // there are none
 	if len(s.folders) != 1 || !s.folders["photos"] {
@@ -387,7 +382,7 @@ func TestContainers(t *testing.T) {
 		if there, err := o.admin.BucketExists(t.Context(), testContainer); there || err != nil {
 			t.Errorf("before it is made: %t, %v", there, err)
 		}
-		must(t, o.admin.MakeBucket(t.Context(), testContainer))
+		check.OK(t, o.admin.MakeBucket(t.Context(), testContainer))
 		if there, err := o.admin.BucketExists(t.Context(), testContainer); !there || err != nil || !o.admin.MadeByWarp(t.Context(), testContainer) {
 			t.Errorf("made: %t, %v", there, err)
 		}
@@ -403,32 +398,32 @@ func TestIdentify(t *testing.T) {
 	t.Parallel()
 	const connection = "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=a2V5;EndpointSuffix=core.windows.net"
 	file := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(file, []byte("proof"), 0o600))
+	check.OK(t, os.WriteFile(file, []byte("proof"), 0o600))
 	blobs, emulator := store.Address{Name: "acct.blob.core.windows.net"}, store.Address{Name: "127.0.0.1:10000", Path: "/" + emulatorAccount}
 	for _, c := range []struct {
-		id     Identity
+		id     provider.Identity
 		env    string
 		host   store.Address
 		tls    bool
 		source string // or the error
 	}{
-		{Identity{Account: "a", Key: "a2V5"}, "", blobs, true, "flags or WARP_* variables"},
-		{Identity{Token: "abc"}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "--access-token"},
-		{Identity{Token: "?sv=1&sig=a%2Fb"}, "", blobs, true, "--access-token (a shared access signature)"},
-		{Identity{Token: "abc"}, "", blobs, false, "would send a secret to"},
-		{Identity{Metadata: true}, "", blobs, true, "the metadata server"},
-		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "AZURE_STORAGE_CONNECTION_STRING"},
-		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, store.Address{Name: "other.blob.core.windows.net"}, true, "nowhere (anonymous requests)"},
-		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=nonsense", blobs, true, "AZURE_STORAGE_CONNECTION_STRING is not a connection string"},
-		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true", emulator, false, "AZURE_STORAGE_CONNECTION_STRING"},
-		{Identity{}, "AZURE_STORAGE_ACCOUNT=acct AZURE_STORAGE_KEY=a2V5", blobs, true, "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY"},
-		{Identity{}, "AZURE_STORAGE_SAS_TOKEN=sv=1&sig=x", blobs, true, "AZURE_STORAGE_SAS_TOKEN"},
-		{Identity{}, "AZURE_STORAGE_SAS_TOKEN=sv=1", blobs, true, "the shared access signature has no sig parameter"},
-		{Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c AZURE_CLIENT_SECRET=s", blobs, true, "AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"},
-		{Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c AZURE_FEDERATED_TOKEN_FILE=" + file, blobs, true, "AZURE_FEDERATED_TOKEN_FILE"},
-		{Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c", blobs, true, "AZURE_CLIENT_ID is set without"},
-		{Identity{}, "", emulator, false, "the emulator's well-known account"},
-		{Identity{}, "", blobs, true, "nowhere (anonymous requests)"},
+		{provider.Identity{Access: "a", Secret: "a2V5"}, "", blobs, true, "flags or WARP_* variables"},
+		{provider.Identity{Token: "abc"}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "--access-token"},
+		{provider.Identity{Token: "?sv=1&sig=a%2Fb"}, "", blobs, true, "--access-token (a shared access signature)"},
+		{provider.Identity{Token: "abc"}, "", blobs, false, "would send a secret to"},
+		{provider.Identity{Metadata: true}, "", blobs, true, "the metadata server"},
+		{provider.Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "AZURE_STORAGE_CONNECTION_STRING"},
+		{provider.Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, store.Address{Name: "other.blob.core.windows.net"}, true, "nowhere (anonymous requests)"},
+		{provider.Identity{}, "AZURE_STORAGE_CONNECTION_STRING=nonsense", blobs, true, "AZURE_STORAGE_CONNECTION_STRING is not a connection string"},
+		{provider.Identity{}, "AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true", emulator, false, "AZURE_STORAGE_CONNECTION_STRING"},
+		{provider.Identity{}, "AZURE_STORAGE_ACCOUNT=acct AZURE_STORAGE_KEY=a2V5", blobs, true, "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY"},
+		{provider.Identity{}, "AZURE_STORAGE_SAS_TOKEN=sv=1&sig=x", blobs, true, "AZURE_STORAGE_SAS_TOKEN"},
+		{provider.Identity{}, "AZURE_STORAGE_SAS_TOKEN=sv=1", blobs, true, "the shared access signature has no sig parameter"},
+		{provider.Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c AZURE_CLIENT_SECRET=s", blobs, true, "AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"},
+		{provider.Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c AZURE_FEDERATED_TOKEN_FILE=" + file, blobs, true, "AZURE_FEDERATED_TOKEN_FILE"},
+		{provider.Identity{}, "AZURE_TENANT_ID=t AZURE_CLIENT_ID=c", blobs, true, "AZURE_CLIENT_ID is set without"},
+		{provider.Identity{}, "", emulator, false, "the emulator's well-known account"},
+		{provider.Identity{}, "", blobs, true, "nowhere (anonymous requests)"},
 	} {
 		env := map[string]string{}
 		for _, pair := range strings.Fields(c.env) {
@@ -437,7 +432,7 @@ func TestIdentify(t *testing.T) {
 		}
 		c.id.Getenv = func(name string) string { return env[name] }
 		cfg := store.Config{TLS: c.tls, Hosts: []store.Address{c.host}}
-		source, _, err := Identify(c.id, &cfg)
+		source, _, err := identify(&c.id, &cfg)
 		if err != nil {
 			source = err.Error()
 		}
@@ -467,7 +462,7 @@ func TestIdentify(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(file, []byte("proof\n"), 0o600))
+	check.OK(t, os.WriteFile(file, []byte("proof\n"), 0o600))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		secret := r.FormValue("client_secret") == "s" && r.FormValue("client_assertion") == ""

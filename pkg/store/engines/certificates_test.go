@@ -25,7 +25,9 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
+	"warp/pkg/store/s3provider"
 )
 
 // A secureStore keeps one object behind TLS and counts its connections.
@@ -47,7 +49,7 @@ func startSecure(t *testing.T, key crypto.Signer, version uint16, before func(*h
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	must(t, err)
+	check.OK(t, err)
 	s.Server = httptest.NewUnstartedServer(s)
 	s.TLS = &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: version, MaxVersion: version,
@@ -96,17 +98,17 @@ func (s *secureStore) addr() string { return s.Listener.Addr().String() }
 
 func ecKey(t *testing.T) crypto.Signer {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	check.OK(t, err)
 	return key
 }
 
 func TestTLSVersionsAndKeys(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	check.OK(t, err)
 	for name, key := range map[string]crypto.Signer{"ECDSA": ecKey(t), "RSA": rsaKey} {
 		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-			for _, engine := range []string{engineLean, engineMinio} {
+			for _, engine := range []string{s3provider.Lean, s3provider.Minio} {
 				t.Run(name+"/"+tls.VersionName(version)+"/"+engine, func(t *testing.T) {
 					t.Parallel()
 					s := startSecure(t, key, version, nil)
@@ -127,8 +129,8 @@ func TestTLSVersionsAndKeys(t *testing.T) {
 func (s *secureStore) upAndDown(t *testing.T, h *store.Host, size int) {
 	t.Helper()
 	want, err := io.ReadAll(payload(size))
-	must(t, err)
-	must(t, putPayload(t.Context(), h, size, store.NewTrace(time.Now())))
+	check.OK(t, err)
+	check.OK(t, putPayload(t.Context(), h, size, store.NewTrace(time.Now())))
 	if !bytes.Equal(s.object, want) {
 		t.Errorf("of %d bytes something else arrived, %d bytes", size, len(s.object))
 	}
@@ -178,7 +180,7 @@ func TestAnswersAreCutInsideRecords(t *testing.T) {
 			io.WriteString(c, answer)
 			io.Copy(io.Discard, br)
 		})
-		for _, engine := range []string{engineLean, engineMinio} {
+		for _, engine := range []string{s3provider.Lean, s3provider.Minio} {
 			h := oneHost(t, store.Config{Engine: engine, TLS: true, Insecure: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 			for _, n := range []int{1, 4, 5, 6, 30, 150, 16_000, 16_405, 16_420, 17_000, 33_000, size + 100} {
 				after.Store(int64(n))
@@ -204,7 +206,7 @@ func TestSlowHostUnderTLS(t *testing.T) {
 	const hosts, workers, requests, slow = 16, 32, 3000, 5
 	stores := make([]*secureStore, hosts)
 	key := ecKey(t)
-	cfg := store.Config{Region: "us-east-1", Engine: engineLean, TLS: true, Insecure: true, Concurrency: workers, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
+	cfg := store.Config{Region: "us-east-1", Engine: s3provider.Lean, TLS: true, Insecure: true, Concurrency: workers, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
 	for i := range stores {
 		var before func(*http.Request)
 		if i == slow {
@@ -214,7 +216,7 @@ func TestSlowHostUnderTLS(t *testing.T) {
 		cfg.Hosts = append(cfg.Hosts, store.Address{Name: stores[i].addr()})
 	}
 	c, err := New(cfg)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(c.Close)
 	var inFlight, most, count [hosts]atomic.Int64
 	var left atomic.Int64

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3provider"
 )
 
 // An issuer signs the certificates of a test.
@@ -112,7 +113,7 @@ func TestClientCertificate(t *testing.T) {
 	addr := ours.demanding(t)
 	rightCert, rightKey := ours.issue(t)
 	otherCert, otherKey := newIssuer(t).issue(t)
-	for _, engine := range []string{engineLean, engineMinio} {
+	for _, engine := range []string{s3provider.Lean, s3provider.Minio} {
 		for name, c := range map[string]struct {
 			cert, key string
 			works     bool

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -44,17 +45,17 @@ func TestClose(t *testing.T) {
 			Hosts: []store.Address{{Name: strings.TrimPrefix(srv.URL, "http://")}}, Region: "us-east-1", Engine: engine,
 			Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Others: []store.Credentials{store.Keys{AccessKey: "other", SecretKey: "secret"}},
 		})
-		must(t, err)
+		check.OK(t, err)
 		get := func(key string) error {
 			h := c.Acquire()
 			defer c.Release(h, nil)
 			_, err := h.Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: key}}, store.NewTrace(time.Now()))
 			return err
 		}
-		must(t, get("a"))
-		must(t, get("b")) // like the other one
+		check.OK(t, get("a"))
+		check.OK(t, get("b")) // like the other one
 		_, err = c.BucketExists(context.Background(), "bucket")
-		must(t, err)
+		check.OK(t, err)
 		slow := make(chan error)
 		go func() { slow <- get("slow") }()
 		<-asked
@@ -63,12 +64,12 @@ func TestClose(t *testing.T) {
 		}
 		c.Close()
 		close(answer)
-		must(t, <-slow)
+		check.OK(t, <-slow)
 		for deadline := time.Now().Add(20 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d connections are left", open.Load())
 			}
 		}
-		must(t, get("again"))
+		check.OK(t, get("again"))
 	})
 }

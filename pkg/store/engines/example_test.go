@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"warp/pkg/store/engines"
+	"warp/pkg/store/provider"
 )
 
 // The scheme of a bucket or the name of a host says which kind of store it is.
@@ -15,7 +16,7 @@ func Example() {
 	}
 	fmt.Println(p.Name, bucket)
 	fmt.Println(engines.ProviderOfHost("account.blob.core.windows.net").Title)
-	fmt.Println(p.Check("warp zip", engines.ZIPFiles))
+	fmt.Println(p.Check("warp zip", provider.ZIPFiles))
 	// Output:
 	// gcs photos
 	// Azure Blob Storage

@@ -18,6 +18,7 @@ import (
 	miniogo "github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/standin"
 	"warp/pkg/store"
@@ -72,7 +73,7 @@ func TestExpress(t *testing.T) {
 					}
 					cfg.PartSize = 5 << 20
 					c, err := New(cfg)
-					must(t, err)
+					check.OK(t, err)
 					defer c.Close()
 					if exists, err := c.BucketExists(t.Context(), directoryBucket); err != nil || exists {
 						t.Fatal(exists, err)
@@ -80,7 +81,7 @@ func TestExpress(t *testing.T) {
 					if amazon { // its control endpoint has no address here
 						e.MakeBucket(t, directoryBucket)
 					} else {
-						must(t, c.MakeBucket(t.Context(), directoryBucket, false))
+						check.OK(t, c.MakeBucket(t.Context(), directoryBucket, false))
 					}
 					if exists, err := c.BucketExists(t.Context(), directoryBucket); err != nil || !exists {
 						t.Fatal(exists, err)
@@ -90,17 +91,17 @@ func TestExpress(t *testing.T) {
 					large := bytes.Repeat([]byte("0123456789abcdef"), 12<<20/16)
 					ref := store.Ref{Bucket: directoryBucket, Key: "dir/in parts"}
 					_, err = h.Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(large), Size: int64(len(large))}, store.NewTrace(time.Now()))
-					must(t, err)
+					check.OK(t, err)
 					var keys []string
-					must(t, c.List(t.Context(), store.List{Bucket: directoryBucket, Prefix: "dir/in p"}, func() { keys = nil }, func(o store.Object) bool {
+					check.OK(t, c.List(t.Context(), store.List{Bucket: directoryBucket, Prefix: "dir/in p"}, func() { keys = nil }, func(o store.Object) bool {
 						keys = append(keys, o.Key)
 						return true
 					}))
 					if fmt.Sprint(keys) != "[dir/in parts]" {
 						t.Errorf("the prefix lists %q", keys)
 					}
-					must(t, c.AbortUploads(t.Context(), directoryBucket, "dir/", func(string) bool { return true }))
-					must(t, c.Delete(t.Context(), []store.Ref{ref, {Bucket: directoryBucket, Key: "other"}}))
+					check.OK(t, c.AbortUploads(t.Context(), directoryBucket, "dir/", func(string) bool { return true }))
+					check.OK(t, c.Delete(t.Context(), []store.Ref{ref, {Bucket: directoryBucket, Key: "other"}}))
 					for offset := range int64(3) {
 						put := store.Put{Ref: store.Ref{Bucket: directoryBucket, Key: "appended"}, Body: strings.NewReader("x"), Size: 1,
 							Headers: []store.Header{{Name: "x-amz-write-offset-bytes", Value: fmt.Sprint(offset)}}}
@@ -110,9 +111,9 @@ func TestExpress(t *testing.T) {
 						}
 					}
 					file := filepath.Join(t.TempDir(), "log")
-					must(t, os.WriteFile(file, []byte("rows"), 0o600))
+					check.OK(t, os.WriteFile(file, []byte("rows"), 0o600))
 					uploaded := store.Ref{Bucket: directoryBucket, Key: "logs/log"}
-					must(t, c.UploadFile(t.Context(), uploaded, file, "application/zstd"))
+					check.OK(t, c.UploadFile(t.Context(), uploaded, file, "application/zstd"))
 					if header, err := c.HeadersOf(t.Context(), uploaded); err != nil || header.Get("Content-Type") != "application/zstd" {
 						t.Errorf("the log has the headers %v, %v", header, err)
 					}
@@ -141,9 +142,9 @@ func TestExpressSessionLapses(t *testing.T) {
 			}
 			e.Start(t, false)
 			c, err := New(expressConfig(engine, e, false))
-			must(t, err)
+			check.OK(t, err)
 			defer c.Close()
-			must(t, c.MakeBucket(t.Context(), directoryBucket, false))
+			check.OK(t, c.MakeBucket(t.Context(), directoryBucket, false))
 			stat := func() error {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
@@ -153,7 +154,7 @@ func TestExpressSessionLapses(t *testing.T) {
 					return err
 				})
 			}
-			must(t, stat())
+			check.OK(t, stat())
 			e.Revoke()
 			for range 3 { // while the store delays the next session
 				if err := stat(); store.CodeOf(err) != "ExpiredToken" {
@@ -183,7 +184,7 @@ func TestExpressWithoutSession(t *testing.T) {
 	cfg := expressConfig("lean", e, false)
 	cfg.Credentials = store.Keys{AccessKey: e.User.Access, SecretKey: "wrong"}
 	c, err := New(cfg)
-	must(t, err)
+	check.OK(t, err)
 	defer c.Close()
 	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
 	if store.CodeOf(err) != "SignatureDoesNotMatch" {
@@ -191,7 +192,7 @@ func TestExpressWithoutSession(t *testing.T) {
 	}
 	cfg.Credentials = nil
 	c, err = New(cfg)
-	must(t, err)
+	check.OK(t, err)
 	defer c.Close()
 	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
 	if err == nil || !strings.Contains(err.Error(), "signed by V4 only") {
@@ -201,7 +202,7 @@ func TestExpressWithoutSession(t *testing.T) {
 	cfg = expressConfig("lean", e, false)
 	cfg.Hosts = store.Addresses([]string{g.Addr()})
 	c, err = New(cfg)
-	must(t, err)
+	check.OK(t, err)
 	defer c.Close()
 	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
 	if err == nil {
@@ -216,7 +217,7 @@ func TestExpressStandinServesMinio(t *testing.T) {
 	t.Parallel()
 	e := startExpress(t, true)
 	c, err := New(expressConfig("lean", e, true))
-	must(t, err)
+	check.OK(t, err)
 	defer c.Close()
 	e.MakeBucket(t, directoryBucket)
 	roots := x509.NewCertPool()
@@ -227,54 +228,23 @@ func TestExpressStandinServesMinio(t *testing.T) {
 			return new(net.Dialer).DialContext(ctx, "tcp", e.Addr)
 		}},
 	})
-	must(t, err)
+	check.OK(t, err)
 	other.SetS3EnableDualstack(false)
 	const key = "dir/of minio-go"
 	_, err = other.PutObject(t.Context(), directoryBucket, key, strings.NewReader("text"), 4, miniogo.PutObjectOptions{})
-	must(t, err)
+	check.OK(t, err)
 	var got bytes.Buffer
 	_, err = c.Acquire().Get(t.Context(), store.Get{Ref: store.Ref{Bucket: directoryBucket, Key: key}, Into: &got}, store.NewTrace(time.Now()))
 	if err != nil || got.String() != "text" {
 		t.Errorf("%q, %v", got.String(), err)
 	}
 	object, err := other.GetObject(t.Context(), directoryBucket, key, miniogo.GetObjectOptions{})
-	must(t, err)
+	check.OK(t, err)
 	if text, err := io.ReadAll(object); err != nil || string(text) != "text" {
 		t.Errorf("%q, %v", text, err)
 	}
-	must(t, other.RemoveObject(t.Context(), directoryBucket, key, miniogo.RemoveObjectOptions{}))
+	check.OK(t, other.RemoveObject(t.Context(), directoryBucket, key, miniogo.RemoveObjectOptions{}))
 	if n := e.Created(directoryBucket); n != 2 {
 		t.Errorf("%d sessions, want one of each client", n)
-	}
-}
-
-// At hosts of Amazon's, the names of buckets determine the zonal hosts.
-func TestZonalHosts(t *testing.T) {
-	t.Parallel()
-	const bucket = "data--use1-az4--x-s3"
-	for _, test := range []struct{ host, bucket, region, want string }{
-		{"s3.us-east-1.amazonaws.com", bucket, "", zonalHost + " us-east-1"},
-		{"s3.dualstack.us-east-1.amazonaws.com", bucket, "", zonalHost + " us-east-1"},
-		{"s3express-control.us-east-1.amazonaws.com:443", bucket, "", zonalHost + ":443 us-east-1"},
-		{zonalHost, bucket, "", zonalHost + " us-east-1"},
-		{"s3.amazonaws.com", bucket, "us-west-2", "s3express-use1-az4.us-west-2.amazonaws.com us-west-2"},
-		{"s3.cn-north-1.amazonaws.com.cn", "d--cnn1-az4--x-s3", "", "s3express-cnn1-az4.cn-north-1.amazonaws.com.cn cn-north-1"},
-		{"127.0.0.1:9000", bucket, "", "127.0.0.1:9000 "},
-		{"gateway:9000/s3", bucket, "r", "gateway:9000/s3 r"},
-		{"s3.amazonaws.com", bucket, "", "does not say in which region"},
-		{"h", "data--x-s3", "", "NAME--ZONE--x-s3"},
-		{"h", "plain", "", "NAME--ZONE--x-s3"},
-	} {
-		hosts, region, err := zonalHosts([]string{test.host}, []string{test.bucket}, test.region)
-		got := fmt.Sprint(strings.Join(hosts, ","), " ", region)
-		if err != nil {
-			got = err.Error()
-		}
-		if !strings.Contains(got, test.want) {
-			t.Errorf("%s %s %q: %s, want %s", test.host, test.bucket, test.region, got, test.want)
-		}
-	}
-	if _, _, err := zonalHosts([]string{"h"}, []string{bucket, "d--usw2-az1--x-s3"}, ""); err == nil || !strings.Contains(err.Error(), "two zones") {
-		t.Error(err)
 	}
 }

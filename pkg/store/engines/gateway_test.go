@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/standin"
 	"warp/pkg/s3mem"
@@ -30,7 +31,7 @@ func gatewayConfig(engine string, g *standin.Gateway) store.Config {
 func embeddedStore(t *testing.T) *s3mem.Embedded {
 	t.Helper()
 	s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -72,9 +73,9 @@ func TestGateway(t *testing.T) {
 						cfg.MD5 = true
 					}
 					c, err := New(cfg)
-					must(t, err)
+					check.OK(t, err)
 					defer c.Close()
-					must(t, c.MakeBucket(t.Context(), "enginetest", false))
+					check.OK(t, c.MakeBucket(t.Context(), "enginetest", false))
 					h := c.Acquire()
 					if want := front.URL; h.Endpoint != want {
 						t.Errorf("the endpoint is %s, want %s", h.Endpoint, want)
@@ -84,17 +85,17 @@ func TestGateway(t *testing.T) {
 					ref := store.Ref{Bucket: "enginetest", Key: "in parts"}
 					cfg.PartSize = 5 << 20
 					parts, err := New(cfg)
-					must(t, err)
+					check.OK(t, err)
 					defer parts.Close()
 					_, err = parts.Acquire().Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(all), Size: int64(len(all))}, store.NewTrace(time.Now()))
-					must(t, err)
+					check.OK(t, err)
 					var got bytes.Buffer
 					_, err = h.Get(t.Context(), store.Get{Ref: ref, Into: &got}, store.NewTrace(time.Now()))
-					must(t, err)
+					check.OK(t, err)
 					if !bytes.Equal(got.Bytes(), all) {
 						t.Error("what was uploaded in parts is something else")
 					}
-					must(t, c.Delete(t.Context(), []store.Ref{ref, {Bucket: "enginetest", Key: "objects/x"}}))
+					check.OK(t, c.Delete(t.Context(), []store.Ref{ref, {Bucket: "enginetest", Key: "objects/x"}}))
 					seen := noProblems(t, front)
 					if there := noProblems(t, target); redirects != (len(there) > 0) || redirects && len(there) != len(seen) {
 						t.Errorf("%d requests, and %d where they were redirected", len(seen), len(there))
@@ -116,9 +117,9 @@ func TestRedirectTrace(t *testing.T) {
 			mem := embeddedStore(t)
 			front, target := standin.StartGateway(t, "", mem), standin.StartGateway(t, "", mem)
 			c, err := New(gatewayConfig(engine, front))
-			must(t, err)
+			check.OK(t, err)
 			defer c.Close()
-			must(t, c.MakeBucket(t.Context(), "bucket", false))
+			check.OK(t, c.MakeBucket(t.Context(), "bucket", false))
 			to := standin.To("http://" + target.Addr)
 			target.Redirect(func(*http.Request) string { time.Sleep(hop); return "" })
 			front.Redirect(func(r *http.Request) string { time.Sleep(hop); return to(r) })
@@ -133,7 +134,7 @@ func TestRedirectTrace(t *testing.T) {
 				},
 			} {
 				tr := store.NewTrace(time.Now())
-				must(t, do(c.Acquire(), tr))
+				check.OK(t, do(c.Acquire(), tr))
 				if tr.Requests() != 2 || tr.Status() != 200 || tr.FirstByte() < 2*hop || tr.LastByte() > 0 && tr.LastByte() < hop {
 					t.Errorf("%s: %d requests, status %d, last byte after %v, first byte after %v", what, tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
 				}
@@ -153,9 +154,9 @@ func TestRedirectWithoutAnswer(t *testing.T) {
 			dead := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 			defer dead.Close()
 			c, err := New(gatewayConfig(engine, front))
-			must(t, err)
+			check.OK(t, err)
 			defer c.Close()
-			must(t, c.MakeBucket(t.Context(), "bucket", false))
+			check.OK(t, c.MakeBucket(t.Context(), "bucket", false))
 			front.Redirect(standin.To(dead.URL))
 			tr := store.NewTrace(time.Now())
 			_, err = c.Acquire().Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Body: strings.NewReader("x"), Size: 1}, tr)
@@ -178,9 +179,9 @@ func TestRedirectAway(t *testing.T) {
 			_, port, _ := strings.Cut(foreign.Addr, ":")
 			cfg := gatewayConfig(engine, front)
 			c, err := New(cfg)
-			must(t, err)
+			check.OK(t, err)
 			defer c.Close()
-			must(t, c.MakeBucket(t.Context(), "bucket", false))
+			check.OK(t, c.MakeBucket(t.Context(), "bucket", false))
 			for to, want := range map[string]string{
 				"http://localhost:" + port + "/bucket/key":              "outside of its own domain",
 				"http://127.0.0.2:" + port + "/bucket/key":              "outside of its own domain",
@@ -222,11 +223,11 @@ func TestRedirectAway(t *testing.T) {
 			foreign.Redirect(nil)
 			cfg.RedirectHosts = []string{"localhost"}
 			allowed, err := New(cfg)
-			must(t, err)
+			check.OK(t, err)
 			defer allowed.Close()
 			put := store.Put{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Body: bytes.NewReader([]byte("text")), Size: 4}
 			_, err = allowed.Acquire().Put(t.Context(), put, store.NewTrace(time.Now()))
-			must(t, err)
+			check.OK(t, err)
 		})
 	}
 }

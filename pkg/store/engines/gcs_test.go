@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -20,7 +21,7 @@ const googleHost = "storage.googleapis.com"
 func interoperable(t *testing.T) (addr string) {
 	t.Helper()
 	s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.Addr()})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,9 +74,9 @@ func TestGCSByS3(t *testing.T) {
 				cfg.Hosts[0] = store.Address{Name: addr}
 			}
 			client, err := New(cfg)
-			must(t, err)
+			check.OK(t, err)
 			t.Cleanup(client.Close)
-			must(t, client.MakeBucket(t.Context(), "enginetest", false))
+			check.OK(t, client.MakeBucket(t.Context(), "enginetest", false))
 			enginetest.Run(t, client.Acquire())
 		})
 	}
@@ -87,7 +88,7 @@ func TestGCSVersionsByS3(t *testing.T) {
 	t.Parallel()
 	client, err := New(store.Config{Provider: "gcs", Region: "us-east-1", AppVersion: "1", Concurrency: 1,
 		Credentials: store.Keys{AccessKey: "GOOG1EXAMPLE", SecretKey: "secret"}, Hosts: store.Addresses([]string{interoperable(t)})})
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(client.Close)
 	for _, bucket := range []string{"plain", "suspended"} {
 		if state, err := client.Versioning(t.Context(), bucket); err != nil || state != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3provider"
 )
 
 // The headers of a Put are sent signed and in one request, whatever the size. The size in the
@@ -18,7 +19,7 @@ import (
 func TestPutHeaders(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"empty": 0, "small": 100, "in chunks": 100 << 10, "above the size of parts": 20 << 20} {
-		for _, engine := range []string{engineMinio, engineLean} {
+		for _, engine := range []string{s3provider.Minio, s3provider.Lean} {
 			t.Run(name+" "+engine, func(t *testing.T) {
 				t.Parallel()
 				var mu sync.Mutex

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3provider"
 )
 
 // bothEngines returns a host of each engine for a store with one handler.
@@ -19,7 +20,7 @@ func bothEngines(t *testing.T, handler http.HandlerFunc) map[string]*store.Host 
 	c, _ := clientOf(t, handler)
 	addr := strings.TrimPrefix(c.Acquire().Endpoint, "http://")
 	hosts := map[string]*store.Host{}
-	for _, name := range []string{engineMinio, engineLean} {
+	for _, name := range []string{s3provider.Minio, s3provider.Lean} {
 		hosts[name] = oneHost(t, store.Config{Engine: name, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 	}
 	return hosts
@@ -86,13 +87,13 @@ func TestEnginesReadListings(t *testing.T) {
 					all = append(all, fmt.Sprintf("%+v", o))
 					return true
 				}, store.NewTrace(time.Now()))
-				if (err != nil) != (test.code != "") || engine == engineLean && store.CodeOf(err) != test.code {
+				if (err != nil) != (test.code != "") || engine == s3provider.Lean && store.CodeOf(err) != test.code {
 					t.Errorf("%s: %v, want code %q", engine, err, test.code)
 				}
 				said[engine] = strings.Join(all, "\n")
 			}
-			if said[engineLean] != said[engineMinio] {
-				t.Errorf("lean lists\n%s\nminio-go\n%s", said[engineLean], said[engineMinio])
+			if said[s3provider.Lean] != said[s3provider.Minio] {
+				t.Errorf("lean lists\n%s\nminio-go\n%s", said[s3provider.Lean], said[s3provider.Minio])
 			}
 		})
 	}
@@ -116,7 +117,7 @@ func TestEnginesEndListings(t *testing.T) {
 		},
 	}
 	for name, page := range pages {
-		for _, engine := range []string{engineLean, engineMinio} {
+		for _, engine := range []string{s3provider.Lean, s3provider.Minio} {
 			for _, entry := range []string{"", "<Contents><Key>a</Key></Contents>"} {
 				t.Run(fmt.Sprint(name, " ", engine, " ", entry), func(t *testing.T) {
 					t.Parallel()
@@ -168,7 +169,7 @@ func TestLeanRefusesListings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) { answer(200, nil, test.doc())(w, r) })[engineLean]
+			h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) { answer(200, nil, test.doc())(w, r) })[s3provider.Lean]
 			err := h.List(context.Background(), store.List{Bucket: "bucket", Versions: true}, func(store.Object) bool { return true }, store.NewTrace(time.Now()))
 			if store.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%v, want %s with %q", err, test.code, test.text)
@@ -180,7 +181,7 @@ func TestLeanRefusesListings(t *testing.T) {
 // A listing ends if its pages never have an entry.
 func TestEnginesEndEmptyPages(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []string{engineLean, engineMinio} {
+	for _, engine := range []string{s3provider.Lean, s3provider.Minio} {
 		n := 0
 		h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) {
 			n++
@@ -204,7 +205,7 @@ func TestLeanBoundsDocuments(t *testing.T) {
 				return
 			}
 		}
-	})[engineLean]
+	})[s3provider.Lean]
 	err := h.List(context.Background(), store.List{Bucket: "bucket"}, func(store.Object) bool { return true }, store.NewTrace(time.Now()))
 	if store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "longer than") {
 		t.Error(err)
@@ -277,7 +278,7 @@ func TestEnginesCountDeletions(t *testing.T) {
 	for name, doc := range map[string]string{"no document": "", "half": "<DeleteResult><Deleted>", "an error": "<Error><Code>SlowDown</Code></Error>"} {
 		for engine, h := range bothEngines(t, answer(200, nil, doc)) {
 			err := h.Delete(context.Background(), refs, store.NewTrace(time.Now()))
-			if err == nil || engine == engineLean && name == "an error" && store.CodeOf(err) != "SlowDown" {
+			if err == nil || engine == s3provider.Lean && name == "an error" && store.CodeOf(err) != "SlowDown" {
 				t.Errorf("%s, %s: %v", name, engine, err)
 			}
 		}

@@ -19,8 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
+	"warp/pkg/store/s3provider"
 )
 
 // A wire is a store that records requests, and answers as if it had every object.
@@ -125,31 +127,24 @@ func everything(t *testing.T, c *store.Client) {
 	payload := []byte("hello")
 	send(t, c, ref.Key, payload)
 	_, err := h.Get(ctx, store.Get{Ref: ref}, tr)
-	must(t, err)
+	check.OK(t, err)
 	_, err = h.Stat(ctx, ref, tr)
-	must(t, err)
+	check.OK(t, err)
 	_, err = h.Copy(ctx, store.Copy{From: ref, To: store.Ref{Bucket: "bucket", Key: "copy"}}, tr)
-	must(t, err)
+	check.OK(t, err)
 	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, tr)
-	must(t, err)
+	check.OK(t, err)
 	p, err := h.PutPart(ctx, store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(payload), Size: 5}, tr)
-	must(t, err)
+	check.OK(t, err)
 	q, err := h.CopyPart(ctx, store.CopyPart{Upload: u, Number: 2, From: ref, Length: 5}, tr)
-	must(t, err)
+	check.OK(t, err)
 	_, err = h.CompleteUpload(ctx, u, []store.Part{p, q}, tr)
-	must(t, err)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // engines runs a test with the default engine and with minio-go.
 func engines(t *testing.T, test func(t *testing.T, engine string)) {
-	for _, engine := range []string{engineAuto, engineMinio} {
+	for _, engine := range []string{s3provider.Auto, s3provider.Minio} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			test(t, engine)
@@ -215,7 +210,7 @@ func TestAttributesOnTheWire(t *testing.T) {
 		send(t, c, "two", nil)
 		tr := store.NewTrace(time.Now())
 		_, err := c.Acquire().StartUpload(context.Background(), store.Put{Ref: store.Ref{Bucket: "bucket", Key: "three"}}, tr)
-		must(t, err)
+		check.OK(t, err)
 		seen := map[string]bool{}
 		for _, a := range w.asked {
 			wants(t, a, "X-Amz-Storage-Class", "STANDARD_IA", "X-Amz-Meta-Color", "dark blue")
@@ -364,7 +359,7 @@ func TestConnectionOptions(t *testing.T) {
 			h := c.Acquire()
 			_, err := h.Stat(context.Background(), store.Ref{Bucket: "bucket", Key: "k"}, store.NewTrace(time.Now()))
 			c.Release(h, nil)
-			must(t, err)
+			check.OK(t, err)
 		}
 	}
 	engines(t, func(t *testing.T, engine string) {
@@ -442,7 +437,7 @@ func TestTimeoutOption(t *testing.T) {
 		defer close(hold)
 		c, err := New(store.Config{Engine: engine, Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
 			Hosts: []store.Address{{Name: srv.Listener.Addr().String()}}, Options: store.Options{Timeout: 200 * time.Millisecond}})
-		must(t, err)
+		check.OK(t, err)
 		for key, code := range map[string]string{"silent": store.CodeAnswerTimeout, "stalls": store.CodeStallTimeout} {
 			began := time.Now()
 			_, err = c.Acquire().Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: key}}, store.NewTrace(time.Now()))
@@ -463,7 +458,7 @@ func TestIdentitiesTakeTurns(t *testing.T) {
 			h := c.Acquire()
 			_, err := h.Stat(context.Background(), store.Ref{Bucket: "bucket", Key: "k"}, store.NewTrace(time.Now()))
 			c.Release(h, nil)
-			must(t, err)
+			check.OK(t, err)
 		}
 		seen := map[string]int{}
 		for _, a := range w.asked {

@@ -20,7 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
+	"warp/pkg/store/s3provider"
 )
 
 // A recorder is a store that keeps the bytes of all requests.
@@ -540,10 +542,10 @@ func TestLeanAsksForTheRegionOnce(t *testing.T) {
 	srv.Start()
 	t.Cleanup(srv.Close)
 	_, port, err := net.SplitHostPort(srv.Listener.Addr().String())
-	must(t, err)
-	c, err := New(store.Config{Engine: engineLean, HostSelect: "roundrobin", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
+	check.OK(t, err)
+	c, err := New(store.Config{Engine: s3provider.Lean, HostSelect: "roundrobin", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
 		Hosts: []store.Address{{Name: "127.0.0.1:" + port}, {Name: "localhost:" + port, Dial: "127.0.0.1:" + port}}})
-	must(t, err)
+	check.OK(t, err)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -608,7 +610,7 @@ func TestLeanLearnsFromRedirects(t *testing.T) {
 					"<Error><Code>"+map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect"}[status]+"</Code></Error>")(w, r)
 			}
 		})
-		own, err := New(store.Config{Engine: engineLean, Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
+		own, err := New(store.Config{Engine: s3provider.Lean, Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -45,7 +46,7 @@ func TestSummaryIsScanned(t *testing.T) {
 		t.Fatalf("%s is left to encoding/json", doc)
 	}
 	o, err := s.object(store.Ref{Bucket: "b", Key: "k"}, true, "", 200)
-	must(t, err)
+	check.OK(t, err)
 	if o.ETag != "5d41402abc4b2a76b9719d911017c592" || o.Size != 5 || o.VersionID != "7" || o.LastModified.Unix() != 1795253133 {
 		t.Errorf("%+v", o)
 	}

@@ -67,13 +67,13 @@ const (
 func (e *Engine) send(ctx context.Context, q request, key string, tr *store.Trace) (*httpclient.Reply, error) {
 	r, err := e.client.Do(ctx, q.Request, tr)
 	if err == nil {
-		err = check(r, key)
+		err = checkStatus(r, key)
 	}
 	return r, err
 }
 
-// check returns an error unless an answer is a success.
-func check(r *httpclient.Reply, key string) error {
+// checkStatus returns an error unless an answer is a success.
+func checkStatus(r *httpclient.Reply, key string) error {
 	switch r.Status / 100 {
 	case 2:
 		return nil
@@ -108,7 +108,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	q.Offset, q.Length = g.Offset, g.Length
 	r, err := e.client.Open(ctx, q.Request, tr)
 	if err == nil {
-		err = check(r, g.Key)
+		err = checkStatus(r, g.Key)
 	}
 	if err != nil {
 		return store.Download{}, err

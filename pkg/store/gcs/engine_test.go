@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/pkg/store"
 	"warp/pkg/store/tokens"
@@ -33,20 +34,13 @@ func open(t *testing.T, s *standIn, cfg store.Config) *opened {
 	cfg.AppVersion, cfg.Concurrency = "1", 1
 	addr := store.Address{Name: s.addr()}
 	driver, err := Open(&cfg)
-	must(t, err)
+	check.OK(t, err)
 	e, err := driver.Engine(&cfg, addr, new(store.Counters))
-	must(t, err)
+	check.OK(t, err)
 	admin, err := driver.Admin(&cfg, addr)
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { e.Close(); admin.Close() })
 	return &opened{s, e.(*Engine), admin.(*Admin)}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func withToken(t *testing.T, o store.Options) *opened {
@@ -72,7 +66,7 @@ func (o *opened) put(t *testing.T, key string, data []byte) (store.Object, *stor
 	t.Helper()
 	tr := store.NewTrace(time.Now())
 	made, err := o.engine.Put(t.Context(), store.Put{Ref: ref(key), Body: bytes.NewReader(data), Size: int64(len(data))}, tr)
-	must(t, err)
+	check.OK(t, err)
 	return made, tr
 }
 
@@ -141,20 +135,20 @@ func TestServiceKeys(t *testing.T) {
 	o.put(t, "small", content(100))
 	o.put(t, "large", content(6<<20))
 	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("small"), To: ref("copy")}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	begin := newTrace()
 	u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref("composed")}, begin)
 	if begin.LastByte() != 0 {
 		t.Errorf("the begin of an upload has no payload, and its last byte was sent after %v", begin.LastByte())
 	}
-	must(t, err)
+	check.OK(t, err)
 	part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(content(9)), Size: 9}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	if used := o.find(partName(u.ID, 1), "").Key; used != key {
 		t.Errorf("a part is encrypted under %q", used)
 	}
 	_, err = o.engine.CompleteUpload(t.Context(), u, []store.Part{part}, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	for name, by := range map[string]*opened{"described": described, "small": o, "large": o, "copy": o, "composed": o} {
 		shown, err := by.admin.Headers(t.Context(), ref(name), false)
 		if err != nil || by.find(name, "").Key != key || !strings.HasPrefix(shown.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"), key) ||
@@ -187,12 +181,12 @@ func TestUploadsInParts(t *testing.T) {
 	start := func(key string) (store.Upload, []store.Part) {
 		u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref(key), ContentType: "text/x",
 			Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
-		must(t, err)
+		check.OK(t, err)
 		var parts []store.Part
 		for i := range 70 { // more than one request can compose
 			data := []byte(fmt.Sprintf("part %d;", i))
 			part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader(data), Size: int64(len(data))}, newTrace())
-			must(t, err)
+			check.OK(t, err)
 			parts = append(parts, part)
 		}
 		return u, parts
@@ -200,7 +194,7 @@ func TestUploadsInParts(t *testing.T) {
 	u, parts := start("whole")
 	other := open(t, o.standIn, store.Config{Bearer: store.Bearer{Token: "secret"}}) // does not know the upload
 	seen := 0
-	must(t, other.admin.Uploads(t.Context(), bucketName, "", func(found store.Upload) error {
+	check.OK(t, other.admin.Uploads(t.Context(), bucketName, "", func(found store.Upload) error {
 		seen++
 		if found.Key != "whole" || found.ID != u.ID {
 			t.Errorf("found upload %+v, began %+v", found, u)
@@ -208,7 +202,7 @@ func TestUploadsInParts(t *testing.T) {
 		return nil
 	}))
 	numbers := 0
-	must(t, other.admin.Parts(t.Context(), u, func(p store.Part) bool {
+	check.OK(t, other.admin.Parts(t.Context(), u, func(p store.Part) bool {
 		numbers++
 		if p.Number != numbers || p.ETag != parts[p.Number-1].ETag {
 			t.Errorf("part %+v, uploaded %+v", p, parts[p.Number-1])
@@ -220,7 +214,7 @@ func TestUploadsInParts(t *testing.T) {
 	}
 	u.If.Absent = true
 	_, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace())
-	must(t, err)
+	check.OK(t, err)
 	made := o.find("whole", "")
 	if !bytes.HasPrefix(made.Data, []byte("part 0;part 1;")) || !bytes.HasSuffix(made.Data, []byte("part 69;")) || made.ContentType != "text/x" ||
 		len(made.Metadata) != 1 || made.Metadata["warp-run"] != "RUN" {
@@ -239,7 +233,7 @@ func TestUploadsInParts(t *testing.T) {
 	}
 	// Objects that do not belong to the upload stay.
 	o.put(t, uploadsPrefix+u.ID+"/notes.txt", []byte("foreign"))
-	must(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
+	check.OK(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
 	if names := o.names(); !slices.Equal(names, []string{uploadsPrefix + u.ID + "/notes.txt", "taken", "whole"}) {
 		t.Errorf("left are %q", names)
 	}
@@ -265,7 +259,7 @@ func TestVersions(t *testing.T) {
 	if made, _ := o.put(t, "a", []byte("1")); made.VersionID != "" {
 		t.Errorf("version %s of a bucket without", made.VersionID)
 	}
-	must(t, o.admin.SetVersioning(t.Context(), bucketName, true))
+	check.OK(t, o.admin.SetVersioning(t.Context(), bucketName, true))
 	first, _ := o.put(t, "b", []byte("first"))
 	second, _ := o.put(t, "b", []byte("second"))
 	var got bytes.Buffer
@@ -276,16 +270,16 @@ func TestVersions(t *testing.T) {
 	if s, err := o.engine.Stat(t.Context(), ref("b"), newTrace()); err != nil || s.VersionID != second.VersionID {
 		t.Errorf("the latest is %s, want %s: %v", s.VersionID, second.VersionID, err)
 	}
-	must(t, o.engine.Delete(t.Context(), []store.Ref{ref("b")}, newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), []store.Ref{ref("b")}, newTrace()))
 	var all []store.Ref
-	must(t, o.admin.List(t.Context(), store.List{Bucket: bucketName, Prefix: "b", Versions: true}, func(v store.Object) bool {
+	check.OK(t, o.admin.List(t.Context(), store.List{Bucket: bucketName, Prefix: "b", Versions: true}, func(v store.Object) bool {
 		all = append(all, v.Ref)
 		return true
 	}, newTrace()))
 	if len(all) != 2 {
 		t.Fatalf("versions %v", all)
 	}
-	must(t, o.engine.Delete(t.Context(), all, newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), all, newTrace()))
 	if names := o.names(); !slices.Equal(names, []string{"a"}) {
 		t.Errorf("left are %q", names)
 	}
@@ -301,7 +295,7 @@ func TestBatches(t *testing.T) {
 		refs = append(refs, ref(fmt.Sprintf("d/%d x", i)))
 		o.put(t, refs[i].Key, nil)
 	}
-	must(t, o.engine.Delete(t.Context(), refs[:1], newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), refs[:1], newTrace()))
 	o.log = nil
 	if err := o.engine.Delete(t.Context(), refs[:100], newTrace()); store.CodeOf(err) != codeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
 		t.Errorf("one of them was gone: %v", err)
@@ -310,7 +304,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("it was gone: %v", err)
 	}
 	o.log = nil
-	must(t, o.admin.Delete(t.Context(), refs, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), refs, newTrace()))
 	if len(o.log) != 3 || len(o.names()) != 0 {
 		t.Errorf("%d requests left %q", len(o.log), o.names())
 	}
@@ -346,12 +340,12 @@ func TestRefusals(t *testing.T) {
 func serviceAccount(t *testing.T, s *standIn) []byte {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	check.OK(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	check.OK(t, err)
 	text, err := json.Marshal(map[string]string{"type": "service_account", "project_id": "p", "client_email": "warp@p.iam.gserviceaccount.com",
 		"private_key_id": "1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": s.url + "/token"})
-	must(t, err)
+	check.OK(t, err)
 	return text
 }
 
@@ -414,12 +408,12 @@ func TestNoRedirects(t *testing.T) {
 		front := httptest.NewServer(http.RedirectHandler(foreign.URL+"/b?key=secret", status))
 		cfg := store.Config{AppVersion: "1", Concurrency: 1, Bearer: store.Bearer{Token: "token"}}
 		driver, err := Open(&cfg)
-		must(t, err)
+		check.OK(t, err)
 		addr := store.Address{Name: front.Listener.Addr().String()}
 		direct, err := driver.Engine(&cfg, addr, new(store.Counters))
-		must(t, err)
+		check.OK(t, err)
 		byHTTP, err := driver.Admin(&cfg, addr)
-		must(t, err)
+		check.OK(t, err)
 		for _, e := range []store.Engine{direct, byHTTP} {
 			_, statErr := e.Stat(t.Context(), ref("x"), newTrace())
 			_, putErr := e.Put(t.Context(), store.Put{Ref: ref("x"), Body: strings.NewReader("x"), Size: 1}, newTrace())

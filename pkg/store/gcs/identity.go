@@ -2,7 +2,6 @@ package gcs
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,22 +11,29 @@ import (
 
 	"warp/internal/wholefile"
 	"warp/pkg/store"
+	"warp/pkg/store/provider"
 	"warp/pkg/store/tokens"
 )
 
-// An Identity contains the flags that say who sends the requests.
-type Identity struct {
-	Token    string // --access-token
-	File     string // --credentials-file
-	Metadata bool   // ask the metadata server
-	Home     string
-	Getenv   func(string) string
+// identify uses a pair of HMAC keys, or else tokens.
+func identify(id *provider.Identity, cfg *store.Config) (from string, secrets []string, err error) {
+	access, secret, source := id.Access, id.Secret, "flags or WARP_* variables"
+	named := id.Token != "" || id.File != "" || id.Metadata || id.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != ""
+	if google := id.Getenv("AWS_ACCESS_KEY_ID"); access == "" && !named && strings.HasPrefix(google, "GOOG") {
+		access, secret, source = google, id.Getenv("AWS_SECRET_ACCESS_KEY"), "the AWS environment"
+	}
+	if access != "" {
+		cfg.Credentials = store.Keys{AccessKey: access, SecretKey: secret}
+		return source, []string{secret}, nil
+	}
+	cfg.Credentials = store.Keys{}
+	return identifyByToken(id, cfg)
 }
 
-// Identify completes cfg, which has its hosts, with tokens from the first source that has any, and
+// identifyByToken completes cfg, which has its hosts, with tokens from the first source that has any, and
 // returns the name of that source. It is an error if a source that the user named has none.
 // Credentials found on this machine go to Google alone.
-func Identify(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+func identifyByToken(id *provider.Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	useProject(cmp.Or(id.Getenv("GOOGLE_CLOUD_PROJECT"), id.Getenv("GCLOUD_PROJECT")), cfg)
 	variable, emulator := id.Getenv("GOOGLE_APPLICATION_CREDENTIALS"), id.Getenv("STORAGE_EMULATOR_HOST") != ""
 	switch {
@@ -40,7 +46,7 @@ func Identify(_ context.Context, id Identity, cfg *store.Config) (source string,
 	case variable != "" && !emulator && !tokens.Exposed(cfg):
 		return "GOOGLE_APPLICATION_CREDENTIALS", nil, explain("GOOGLE_APPLICATION_CREDENTIALS", useFile(variable, cfg))
 	case allGoogle(cfg) && !tokens.Exposed(cfg):
-		name := wellKnownFile(&id)
+		name := wellKnownFile(id)
 		if _, missing := os.Stat(name); missing != nil {
 			return nowhere, nil, nil
 		}
@@ -95,7 +101,7 @@ func useProject(project string, cfg *store.Config) {
 }
 
 // wellKnownFile returns the file that gcloud auth application-default login writes.
-func wellKnownFile(id *Identity) string {
+func wellKnownFile(id *provider.Identity) string {
 	folder := id.Getenv("CLOUDSDK_CONFIG")
 	if app := id.Getenv("APPDATA"); folder == "" && app != "" {
 		folder = filepath.Join(app, "gcloud")

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/store"
+	"warp/pkg/store/provider"
 )
 
 // Each source of tokens is used only for the right hosts.
@@ -15,8 +17,8 @@ func TestIdentify(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		check.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		check.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	account := write("account.json", string(serviceAccount(t, newStandIn(t))))
@@ -31,40 +33,40 @@ func TestIdentify(t *testing.T) {
 	for _, c := range []struct {
 		name, host string
 		tls        bool
-		id         Identity
+		id         provider.Identity
 		env        map[string]string
 		source     string // or a part of the error
 		project    string
 		token      bool
 	}{
-		{"a token", google, true, Identity{Token: "t"}, variable, "--access-token", "", true},
-		{"a token over plain HTTP", "gcs.example", false, Identity{Token: "t"}, nil, "over plain HTTP", "", false},
-		{"a token for this machine", "127.0.0.1:4443", false, Identity{Token: "t"}, nil, "--access-token", "", true},
-		{"a file", google, true, Identity{File: account}, nil, "--credentials-file", "p", true},
-		{"a file, another project", google, true, Identity{File: account}, map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}, "--credentials-file", "mine", true},
-		{"a broken file", google, true, Identity{File: broken}, nil, "it is not valid JSON", "", false},
-		{"a file of no type", google, true, Identity{File: write("empty.json", `{}`)}, nil, "names no type", "", false},
-		{"a file of another type", google, true, Identity{File: magic}, nil, "unknown credential type", "", false},
-		{"a file without a key", google, true, Identity{File: keyless}, nil, "private_key is missing", "", false},
-		{"a file with a key that is no PEM", google, true, Identity{File: plain}, nil, "its private_key is not PEM", "", false},
-		{"a file with a damaged key", google, true, Identity{File: damaged}, nil, "its private_key is damaged", "", false},
-		{"the metadata server", google, true, Identity{Metadata: true}, nil, "the metadata server", "", true},
-		{"the variable", google, true, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
-		{"the variable, this machine", "localhost:4443", false, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
-		{"the variable, plain HTTP", "gcs.example:4443", false, Identity{Home: home}, variable, nowhere, "", false},
-		{"the variable, an emulator", "127.0.0.1:4443", false, Identity{Home: home},
+		{"a token", google, true, provider.Identity{Token: "t"}, variable, "--access-token", "", true},
+		{"a token over plain HTTP", "gcs.example", false, provider.Identity{Token: "t"}, nil, "over plain HTTP", "", false},
+		{"a token for this machine", "127.0.0.1:4443", false, provider.Identity{Token: "t"}, nil, "--access-token", "", true},
+		{"a file", google, true, provider.Identity{File: account}, nil, "--credentials-file", "p", true},
+		{"a file, another project", google, true, provider.Identity{File: account}, map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}, "--credentials-file", "mine", true},
+		{"a broken file", google, true, provider.Identity{File: broken}, nil, "it is not valid JSON", "", false},
+		{"a file of no type", google, true, provider.Identity{File: write("empty.json", `{}`)}, nil, "names no type", "", false},
+		{"a file of another type", google, true, provider.Identity{File: magic}, nil, "unknown credential type", "", false},
+		{"a file without a key", google, true, provider.Identity{File: keyless}, nil, "private_key is missing", "", false},
+		{"a file with a key that is no PEM", google, true, provider.Identity{File: plain}, nil, "its private_key is not PEM", "", false},
+		{"a file with a damaged key", google, true, provider.Identity{File: damaged}, nil, "its private_key is damaged", "", false},
+		{"the metadata server", google, true, provider.Identity{Metadata: true}, nil, "the metadata server", "", true},
+		{"the variable", google, true, provider.Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
+		{"the variable, this machine", "localhost:4443", false, provider.Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
+		{"the variable, plain HTTP", "gcs.example:4443", false, provider.Identity{Home: home}, variable, nowhere, "", false},
+		{"the variable, an emulator", "127.0.0.1:4443", false, provider.Identity{Home: home},
 			map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": account, "STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, nowhere, "", false},
-		{"the variable names nothing", google, true, Identity{}, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": "/none"}, "no such file", "", false},
-		{"gcloud's file", google, true, Identity{Home: home}, nil, "gcloud's application default credentials", "of-user", true},
-		{"gcloud's folder", google, true, Identity{Home: "/none"}, map[string]string{"CLOUDSDK_CONFIG": filepath.Dir(user)}, "gcloud's application default credentials", "of-user", true},
-		{"gcloud's file is for Google", "127.0.0.1:4443", false, Identity{Home: home}, nil, nowhere, "", false},
-		{"gcloud's file over plain HTTP", google, false, Identity{Home: home}, nil, nowhere, "", false},
-		{"nothing", google, true, Identity{Home: "/none"}, nil, nowhere, "", false},
+		{"the variable names nothing", google, true, provider.Identity{}, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": "/none"}, "no such file", "", false},
+		{"gcloud's file", google, true, provider.Identity{Home: home}, nil, "gcloud's application default credentials", "of-user", true},
+		{"gcloud's folder", google, true, provider.Identity{Home: "/none"}, map[string]string{"CLOUDSDK_CONFIG": filepath.Dir(user)}, "gcloud's application default credentials", "of-user", true},
+		{"gcloud's file is for Google", "127.0.0.1:4443", false, provider.Identity{Home: home}, nil, nowhere, "", false},
+		{"gcloud's file over plain HTTP", google, false, provider.Identity{Home: home}, nil, nowhere, "", false},
+		{"nothing", google, true, provider.Identity{Home: "/none"}, nil, nowhere, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := store.Config{TLS: c.tls, Hosts: []store.Address{{Name: c.host}}}
 			c.id.Getenv = func(name string) string { return c.env[name] }
-			source, _, err := Identify(t.Context(), c.id, &cfg)
+			source, _, err := identifyByToken(&c.id, &cfg)
 			if err != nil {
 				source = err.Error()
 			}

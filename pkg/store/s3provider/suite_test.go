@@ -1,8 +1,9 @@
-package engines
+package s3provider
 
 import (
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -27,15 +28,15 @@ func TestSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-			must(t, err)
+			check.OK(t, err)
 			t.Cleanup(func() { _ = s.Close() })
 			cfg := store.Config{Region: "us-east-1", Concurrency: 1, Credentials: store.Keys{AccessKey: "key", SecretKey: "secretsecret"}}
 			addr := store.Address{Name: s.Addr()}
 			admin, err := minio.NewAdmin(&cfg, addr)
-			must(t, err)
-			must(t, admin.MakeBucket(t.Context(), "enginetest"))
+			check.OK(t, err)
+			check.OK(t, admin.MakeBucket(t.Context(), "enginetest"))
 			e, err := open(&cfg, addr, new(store.Counters))
-			must(t, err)
+			check.OK(t, err)
 			t.Cleanup(e.Close)
 			enginetest.Run(t, e)
 		})

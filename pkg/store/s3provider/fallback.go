@@ -1,4 +1,4 @@
-package engines
+package s3provider
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A complete engine supports all requests of S3.
-type complete interface {
+// A Complete engine supports all requests of S3.
+type Complete interface {
 	store.Engine
 	store.Multipart
 	store.PartCopier
@@ -23,14 +23,14 @@ type complete interface {
 // withFallback sends each request through the first engine, or through the second if the first does
 // not support it.
 type withFallback struct {
-	complete // the second
+	Complete // the second
 	first    *s3.Engine
 }
 
 func (f *withFallback) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Put(ctx, p, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.Put(ctx, p, tr)
+		return f.Complete.Put(ctx, p, tr)
 	}
 	return o, err
 }
@@ -38,7 +38,7 @@ func (f *withFallback) Put(ctx context.Context, p store.Put, tr *store.Trace) (s
 func (f *withFallback) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	d, err := f.first.Get(ctx, g, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.Get(ctx, g, tr)
+		return f.Complete.Get(ctx, g, tr)
 	}
 	return d, err
 }
@@ -46,7 +46,7 @@ func (f *withFallback) Get(ctx context.Context, g store.Get, tr *store.Trace) (s
 func (f *withFallback) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Stat(ctx, ref, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.Stat(ctx, ref, tr)
+		return f.Complete.Stat(ctx, ref, tr)
 	}
 	return o, err
 }
@@ -54,7 +54,7 @@ func (f *withFallback) Stat(ctx context.Context, ref store.Ref, tr *store.Trace)
 func (f *withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	err := f.first.Delete(ctx, refs, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.Delete(ctx, refs, tr)
+		return f.Complete.Delete(ctx, refs, tr)
 	}
 	return err
 }
@@ -62,7 +62,7 @@ func (f *withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.T
 func (f *withFallback) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
 	err := f.first.DeleteIf(ctx, ref, c, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.DeleteIf(ctx, ref, c, tr)
+		return f.Complete.DeleteIf(ctx, ref, c, tr)
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func (f *withFallback) DeleteIf(ctx context.Context, ref store.Ref, c store.Cond
 func (f *withFallback) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	err := f.first.List(ctx, l, each, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.List(ctx, l, each, tr)
+		return f.Complete.List(ctx, l, each, tr)
 	}
 	return err
 }
@@ -78,12 +78,12 @@ func (f *withFallback) List(ctx context.Context, l store.List, each func(store.O
 func (f *withFallback) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
 	part, err := f.first.PutPart(ctx, p, tr)
 	if err == store.ErrUnsupported {
-		return f.complete.PutPart(ctx, p, tr)
+		return f.Complete.PutPart(ctx, p, tr)
 	}
 	return part, err
 }
 
 func (f *withFallback) Close() {
 	f.first.Close()
-	f.complete.Close()
+	f.Complete.Close()
 }

@@ -1,7 +1,7 @@
-package engines
+package provider
 
-// A Feature is a function that not every store has, as named in messages. The row of a store in
-// [Providers] lists the features it lacks.
+// A Feature is a function that not every store has, as named in messages. [Provider.Lacks] lists
+// the features that a store lacks.
 type Feature string
 
 // The features.

@@ -1,4 +1,4 @@
-package engines
+package s3provider
 
 import (
 	"cmp"
@@ -7,27 +7,30 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/minio"
+	"warp/pkg/store/provider"
 	"warp/pkg/store/s3"
 )
 
-// expressProvider is S3 Express One Zone. Its directory buckets differ from S3 buckets in
+// Express is S3 Express One Zone. Its directory buckets differ from S3 buckets in
 // signatures, hosts and listings. At Amazon, the name of a bucket is enough to recognize one;
 // elsewhere the name means nothing.
-func expressProvider() Provider {
+func Express() provider.Provider {
 	const general = "name another --bucket, since that name is one of a directory bucket"
-	return Provider{
+	return provider.Provider{
 		Name: s3.Express, Title: "S3 Express One Zone",
 		OwnsBucket: func(host, bucket string) bool { return s3.IsAWS(host) && s3.IsDirectory(bucket) }, Locate: zonalHosts,
-		Lacks: map[Feature]string{
-			Versions: general, ObjectLock: general, Tags: general, Forms: general, ZIPFiles: "", Unpacking: "", FanOuts: "", ListMetadata: "", Profiles: "",
-			CustomerKeys: "leave it out: everything is encrypted as the bucket says", ServiceKeys: "leave it out: everything is encrypted as the bucket says",
-			Classes: "leave it out: everything is of one class",
+		Lacks: map[provider.Feature]string{
+			provider.Versions: general, provider.ObjectLock: general, provider.Tags: general, provider.Forms: general,
+			provider.ZIPFiles: "", provider.Unpacking: "", provider.FanOuts: "", provider.ListMetadata: "", provider.Profiles: "",
+			provider.CustomerKeys: "leave it out: everything is encrypted as the bucket says",
+			provider.ServiceKeys:  "leave it out: everything is encrypted as the bucket says",
+			provider.Classes:      "leave it out: everything is of one class",
 		},
 		Checksums: []store.Checksum{
 			store.ChecksumCRC32, store.ChecksumCRC32FO, store.ChecksumCRC32C, store.ChecksumCRC32CFO, store.ChecksumCRC64NVME,
 			store.ChecksumSHA1, store.ChecksumSHA256,
 		},
-		open: openExpress,
+		Open: openExpress,
 	}
 }
 
@@ -62,13 +65,13 @@ func zonalHosts(hosts, buckets []string, region string) (at []string, in string,
 // defaultRegion is used in signatures if no region is set and the host is not Amazon's.
 const defaultRegion = "us-east-1"
 
-// openExpress opens the engine in cfg, and the sessions of each user that all requests share.
-func openExpress(cfg *store.Config) (o opened, err error) {
+// openExpress returns the driver of the engine in cfg, with the sessions of each user that all requests share.
+func openExpress(cfg *store.Config) (driver store.Driver, err error) {
 	cfg.Region = cmp.Or(cfg.Region, defaultRegion)
 	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which also protects the payload
 	name, err := choose(cfg)
 	if err != nil {
-		return o, err
+		return driver, err
 	}
 	users := make(map[store.Credentials]*s3.Sessions)
 	sessions := func(user store.Credentials) *s3.Sessions {
@@ -77,10 +80,10 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 		}
 		return users[user]
 	}
-	o.driver = store.Driver{Name: name, Contract: s3.ExpressContract(),
+	driver = store.Driver{Name: name, Contract: s3.ExpressContract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			second, err := minio.NewExpress(cfg, a, sessions(cfg.Credentials), n)
-			if err != nil || name != engineLean {
+			if err != nil || name != Lean {
 				return second, err
 			}
 			first, err := s3.NewExpress(cfg, a, sessions(cfg.Credentials), n)
@@ -97,7 +100,7 @@ func openExpress(cfg *store.Config) (o opened, err error) {
 			return &renewing{admin, sessions(cfg.Credentials)}, nil
 		},
 	}
-	return o, nil
+	return driver, nil
 }
 
 // A renewing admin stops the renewal of sessions when it is closed.

@@ -1,61 +1,14 @@
-package engines
+package gcs
 
 import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/gcs"
 	"warp/pkg/store/minio"
+	"warp/pkg/store/s3provider"
 )
-
-// gcsProvider is Google Cloud Storage. With a pair of HMAC keys it is S3 without some functions.
-func gcsProvider() Provider {
-	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a pair of HMAC keys"
-	return Provider{
-		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
-		BucketName: lettersOf("-_.", "Google Cloud Storage"),
-		Serves:     gcs.Serves, TLS: true,
-		HostFromEnv: hostIn("STORAGE_EMULATOR_HOST"),
-		Identify:    identifyGCS,
-		Accepts:     "--access-token, --credentials-file, or a pair of keys",
-		Portable:    gcs.Portable,
-		Lacks: map[Feature]string{
-			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
-			StoreKeys:    "leave it out: it encrypts everything that is uploaded",
-			CustomerKeys: "", PartCopies: "", MinioEngine: notS3,
-			HostBuckets: notS3, Signatures: notS3, HTTP2: "leave it out",
-		},
-		Checksums: []store.Checksum{store.ChecksumCRC32C},
-		open:      openGCS,
-	}
-}
-
-// identifyGCS uses a pair of HMAC keys, or else tokens.
-func identifyGCS(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
-	source = "flags or WARP_* variables"
-	named := id.Token != "" || id.File != "" || id.Metadata || id.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != ""
-	if google := id.Getenv("AWS_ACCESS_KEY_ID"); id.Access == "" && !named && strings.HasPrefix(google, "GOOG") {
-		id.Access, id.Secret, source = google, id.Getenv("AWS_SECRET_ACCESS_KEY"), "the AWS environment"
-	}
-	if id.Access != "" {
-		cfg.Credentials = store.Keys{AccessKey: id.Access, SecretKey: id.Secret}
-		return source, []string{id.Secret}, nil
-	}
-	cfg.Credentials = store.Keys{}
-	return gcs.Identify(ctx, gcs.Identity{Token: id.Token, File: id.File, Metadata: id.Metadata, Home: id.Home, Getenv: id.Getenv}, cfg)
-}
-
-// openGCS opens the JSON API or, with HMAC keys, the S3 interface.
-func openGCS(cfg *store.Config) (o opened, err error) {
-	if !signsByKeys(cfg) {
-		o.driver, err = gcs.Open(cfg)
-		return o, err
-	}
-	return openInteroperable(cfg)
-}
 
 func signsByKeys(cfg *store.Config) bool {
 	if cfg.Credentials == nil || cfg.Bearer.Given() {
@@ -66,47 +19,46 @@ func signsByKeys(cfg *store.Config) bool {
 }
 
 // openInteroperable opens the S3 interface. It does not accept payload in signed chunks.
-func openInteroperable(cfg *store.Config) (o opened, err error) {
+func openInteroperable(cfg *store.Config) (driver store.Driver, err error) {
 	if cfg.Encryption.Kind == store.SSEKMS {
-		return o, errors.New("with HMAC keys Google Cloud Storage takes no key of its key service: use a token or --credentials-file")
+		return driver, errors.New("with HMAC keys Google Cloud Storage takes no key of its key service: use a token or --credentials-file")
 	}
 	cfg.UnsignedPayload = true
-	if o, err = openS3(cfg); err != nil {
-		return o, err
+	if driver, err = s3provider.Open(cfg); err != nil {
+		return driver, err
 	}
-	engine := o.driver.Engine
-	o.driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+	engine := driver.Engine
+	driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 		e, err := engine(cfg, a, n)
 		if err != nil {
 			return nil, err
 		}
-		return singleDeletes{e.(complete)}, nil
+		return singleDeletes{e.(s3provider.Complete)}, nil
 	}
-	o.driver.Admin = func(cfg *store.Config, a store.Address) (store.Admin, error) {
+	driver.Admin = func(cfg *store.Config, a store.Address) (store.Admin, error) {
 		admin, err := minio.NewAdmin(cfg, a)
 		return interoperableAdmin{admin}, err
 	}
-	return o, nil
+	return driver, nil
 }
 
 // singleDeletes is an engine for an S3 store that cannot delete several objects with one request.
 // It deletes them one by one.
-type singleDeletes struct{ complete }
-
 // The interface has conditions on generations, but none on the ETags that S3 uses.
+type singleDeletes struct{ s3provider.Complete }
 
 func (s singleDeletes) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	if p.If.Given() {
 		return store.Object{}, store.ErrUnsupported
 	}
-	return s.complete.Put(ctx, p, tr)
+	return s.Complete.Put(ctx, p, tr)
 }
 
 func (s singleDeletes) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
 	if u.If.Given() {
 		return store.Object{}, store.ErrUnsupported
 	}
-	return s.complete.CompleteUpload(ctx, u, parts, tr)
+	return s.Complete.CompleteUpload(ctx, u, parts, tr)
 }
 
 func (s singleDeletes) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
@@ -117,7 +69,7 @@ func (s singleDeletes) DeleteIf(ctx context.Context, ref store.Ref, c store.Cond
 }
 
 func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return deleteEach(ctx, s.complete, refs, tr)
+	return deleteEach(ctx, s.Complete, refs, tr)
 }
 
 // interoperableAdmin is singleDeletes for bookkeeping. It rejects buckets that keep versions,
