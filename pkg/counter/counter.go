@@ -20,6 +20,7 @@ type Counter struct {
 	Bytes, Objects   uint64
 	Time             Times // from start to end
 	TTFB             Times // to the first byte; only downloads have one
+	Wire, Client     Times // Time without the client's part, and that part, where they are known
 }
 
 // Times are a sum of durations and their extremes.
@@ -41,6 +42,10 @@ func (c *Counter) Add(r *oplog.Record) {
 	if d, seen := r.TTFB(); seen {
 		c.TTFB.add(d)
 	}
+	if r.ClientTime > 0 {
+		c.Wire.add(r.Duration - r.ClientTime)
+		c.Client.add(r.ClientTime)
+	}
 }
 
 // Merge adds the requests of o.
@@ -51,6 +56,8 @@ func (c *Counter) Merge(o *Counter) {
 	c.Objects = exact.AddUint(c.Objects, o.Objects)
 	c.Time.merge(&o.Time)
 	c.TTFB.merge(&o.TTFB)
+	c.Wire.merge(&o.Wire)
+	c.Client.merge(&o.Client)
 }
 
 func (t *Times) add(d time.Duration) {
@@ -84,7 +91,10 @@ func (c *Counter) Append(b []byte) []byte {
 	for _, n := range [...]uint64{c.Requests, c.Errors, c.Bytes, c.Objects} {
 		b = binary.AppendUvarint(b, n)
 	}
-	return c.TTFB.append(c.Time.append(b))
+	for _, t := range [...]*Times{&c.Time, &c.TTFB, &c.Wire, &c.Client} {
+		b = t.append(b)
+	}
+	return b
 }
 
 func (t *Times) append(b []byte) []byte {
@@ -103,8 +113,9 @@ func (c *Counter) Read(r *wire.Reader) {
 	for _, n := range [...]*uint64{&c.Requests, &c.Errors, &c.Bytes, &c.Objects} {
 		*n = r.Uint()
 	}
-	c.Time.read(r)
-	c.TTFB.read(r)
+	for _, t := range [...]*Times{&c.Time, &c.TTFB, &c.Wire, &c.Client} {
+		t.read(r)
+	}
 }
 
 func (t *Times) read(r *wire.Reader) {

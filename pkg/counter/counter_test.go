@@ -11,9 +11,9 @@ import (
 
 func rows() []oplog.Record {
 	return []oplog.Record{
-		{Duration: 5 * time.Millisecond, Bytes: 10, Objects: 1, FirstByte: time.Millisecond},
+		{Duration: 5 * time.Millisecond, Bytes: 10, Objects: 1, FirstByte: time.Millisecond, ClientTime: 2 * time.Millisecond},
 		{Duration: 2 * time.Millisecond, Bytes: 20, Objects: 2, LastByte: time.Millisecond},
-		{Duration: time.Hour, Bytes: 100, Objects: 1, Err: "SlowDown: no"},
+		{Duration: time.Hour, Bytes: 100, Objects: 1, Err: "SlowDown: no", ClientTime: 1},
 		{Duration: 9 * time.Millisecond, Objects: 1},
 		{Duration: -1, Bytes: -1, Objects: -1},
 	}
@@ -31,7 +31,7 @@ func TestCounter(t *testing.T) {
 	ms := time.Millisecond
 	want := Counter{
 		Requests: 5, Errors: 1, Bytes: 30, Objects: 4,
-		Time: Times{4, 16 * ms, 0, 9 * ms}, TTFB: Times{2, 2 * ms, ms, ms},
+		Time: Times{4, 16 * ms, 0, 9 * ms}, TTFB: Times{2, 2 * ms, ms, ms}, Wire: Times{1, 3 * ms, 3 * ms, 3 * ms}, Client: Times{1, 2 * ms, 2 * ms, 2 * ms},
 	}
 	all := rows()
 	if got := count(all); got != want {

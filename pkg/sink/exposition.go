@@ -10,7 +10,7 @@ import (
 type exposition struct {
 	clients func() []ClientCounts
 
-	requests, failures, bytes, objects, inFlight, duration, ttfb *prometheus.Desc
+	requests, failures, bytes, objects, inFlight, duration, ttfb, wire, client *prometheus.Desc
 }
 
 func newExposition(benchmark string, clients func() []ClientCounts) *exposition {
@@ -26,12 +26,14 @@ func newExposition(benchmark string, clients func() []ClientCounts) *exposition 
 		inFlight: desc("warp_requests_in_flight", "Requests under way, as of once a second.", "op"),
 		duration: desc("warp_request_duration_seconds", "Time from start to end of requests that succeeded.", "op", "endpoint"),
 		ttfb:     desc("warp_request_ttfb_seconds", "Time to first byte of requests that succeeded.", "op", "endpoint"),
+		wire:     desc("warp_request_wire_seconds", "Time without the client's part of requests that succeeded, where it is known.", "op", "endpoint"),
+		client:   desc("warp_request_client_seconds_total", "The client's part of the time of the same requests.", "op", "endpoint"),
 	}
 }
 
 // Describe sends the descriptions of the metrics.
 func (e *exposition) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{e.requests, e.failures, e.bytes, e.objects, e.inFlight, e.duration, e.ttfb} {
+	for _, d := range []*prometheus.Desc{e.requests, e.failures, e.bytes, e.objects, e.inFlight, e.duration, e.ttfb, e.wire, e.client} {
 		out <- d
 	}
 }
@@ -58,6 +60,8 @@ func (e *exposition) collect(s *series, client string, out chan<- prometheus.Met
 	out <- number(e.objects, prometheus.CounterValue, s.Objects, labels...)
 	out <- times(e.duration, &s.duration, s.Time.Sum, labels)
 	out <- times(e.ttfb, &s.ttfb, s.TTFB.Sum, labels)
+	out <- times(e.wire, &s.wire, s.Wire.Sum, labels)
+	out <- prometheus.MustNewConstMetric(e.client, prometheus.CounterValue, s.Client.Sum.Seconds(), labels...)
 }
 
 // number and times cannot fail, because the labels are valid text and as many as the description

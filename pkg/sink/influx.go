@@ -367,7 +367,9 @@ func (i *influx) point(measurement string, t *total, at time.Time) *write.Point 
 		AddField("bytes_total", integer(t.Bytes)).
 		AddField("errors", integer(t.Errors)).
 		AddField("request_total_secs", t.Time.Sum.Seconds()).
-		AddField("request_ttfb_total_secs", t.TTFB.Sum.Seconds())
+		AddField("request_ttfb_total_secs", t.TTFB.Sum.Seconds()).
+		AddField("request_wire_total_secs", t.Wire.Sum.Seconds()).
+		AddField("request_client_total_secs", t.Client.Sum.Seconds())
 }
 
 // integer returns a number as a signed integer, since InfluxDB refuses another type of a field

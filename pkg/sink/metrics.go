@@ -37,8 +37,8 @@ type Counts struct {
 // A series is one operation at one endpoint.
 type series struct {
 	counter.Counter
-	op, endpoint   string
-	duration, ttfb histogram
+	op, endpoint         string
+	duration, ttfb, wire histogram
 }
 
 // A failure counts the failed requests of a series with one code.
@@ -140,6 +140,9 @@ func (m *Metrics) count(r *oplog.Record) {
 	s.duration.add(r.Duration)
 	if d, seen := r.TTFB(); seen {
 		s.ttfb.add(d)
+	}
+	if r.ClientTime > 0 {
+		s.wire.add(r.Duration - r.ClientTime)
 	}
 }
 

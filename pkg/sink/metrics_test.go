@@ -66,7 +66,7 @@ func TestCountsTravel(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if n := exposed(t, ClientCounts{"a", got}, ClientCounts{"b", want}); n != 2*(3*5+1+2) {
+	if n := exposed(t, ClientCounts{"a", got}, ClientCounts{"b", want}); n != 2*(3*7+1+2) {
 		t.Errorf("%d metrics", n)
 	}
 }

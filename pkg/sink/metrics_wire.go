@@ -36,7 +36,7 @@ func (c *Counts) plain() []byte {
 	for i := range c.series {
 		s := &c.series[i]
 		b = wire.AppendText(wire.AppendText(b, s.op), s.endpoint)
-		b = s.ttfb.append(s.duration.append(s.Counter.Append(b)))
+		b = s.wire.append(s.ttfb.append(s.duration.append(s.Counter.Append(b))))
 	}
 	b = binary.AppendUvarint(b, uint64(len(c.failures)))
 	for _, f := range c.failures {
@@ -119,6 +119,7 @@ func (r *countsReader) series() series {
 	s.Counter.Read(&r.Reader)
 	r.histogram(&s.duration)
 	r.histogram(&s.ttfb)
+	r.histogram(&s.wire)
 	return s
 }
 

@@ -24,7 +24,7 @@ func rows() []oplog.Record {
 		{Op: "GET", Endpoint: "http://a:1", Objects: 1, Bytes: 100, Start: 1e18, Duration: 10 * ms, FirstByte: 4 * ms, Status: 200, Phases: &oplog.Phases{0, 1 * ms, 0, 2 * ms, 4 * ms, 3 * ms}},
 		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 50, Start: 1e18, Duration: 20 * ms, FirstByte: 6 * ms, Status: 200, Phases: &oplog.Phases{0, 0, 0, 2 * ms, 6 * ms, 3 * ms}},
 		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 7, Start: 1e18, Duration: 900 * ms, Status: 503, Err: "SlowDown: later"},
-		{Op: "PUT", Endpoint: "http://a:1", Objects: 1, Bytes: 30, Start: 1e18, Duration: 30 * ms, LastByte: 25 * ms, Status: 200},
+		{Op: "PUT", Endpoint: "http://a:1", Objects: 1, Bytes: 30, Start: 1e18, Duration: 30 * ms, LastByte: 25 * ms, ClientTime: 10 * ms, Status: 200},
 	}
 }
 
@@ -80,12 +80,12 @@ func TestInflux(t *testing.T) {
 	}
 	text := regexp.MustCompile(` \d{19}\n`).ReplaceAllString(got.String(), "\n")
 	for _, want := range []string{
-		"warp,endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004\n",
-		"warp,endpoint=http://b:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006\n",
-		"warp,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01\n",
-		"warp_run_summary,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01," +
+		"warp,endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004,request_wire_total_secs=0,request_client_total_secs=0\n",
+		"warp,endpoint=http://b:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006,request_wire_total_secs=0,request_client_total_secs=0\n",
+		"warp,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01,request_wire_total_secs=0,request_client_total_secs=0\n",
+		"warp_run_summary,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01,request_wire_total_secs=0,request_client_total_secs=0," +
 			"request_avg_secs=0.015,request_max_secs=0.02,request_min_secs=0.01,request_ttfb_avg_secs=0.005,request_ttfb_max_secs=0.006,request_ttfb_min_secs=0.004\n",
-		"warp_run_summary,endpoint=http://a:1,op=PUT,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=30i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.005,",
+		"warp_run_summary,endpoint=http://a:1,op=PUT,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=30i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.005,request_wire_total_secs=0.02,request_client_total_secs=0.01,",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -145,11 +145,11 @@ func TestInfluxEveryRequest(t *testing.T) {
 	}
 	i.Close()
 	for _, want := range []string{
-		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004 1000000000010000000\n",
-		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=2i,bytes_total=200i,errors=0i,request_total_secs=0.02,request_ttfb_total_secs=0.008 1000000000010000001\n",
-		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=3i,objects=3i,bytes_total=300i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.012 1000000000010000002\n",
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004,request_wire_total_secs=0,request_client_total_secs=0 1000000000010000000\n",
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=2i,bytes_total=200i,errors=0i,request_total_secs=0.02,request_ttfb_total_secs=0.008,request_wire_total_secs=0,request_client_total_secs=0 1000000000010000001\n",
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=3i,objects=3i,bytes_total=300i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.012,request_wire_total_secs=0,request_client_total_secs=0 1000000000010000002\n",
 		// The second row of b ends 900 ms after the start. Its point has the totals up to then.
-		"requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006 1000000000900000000\n",
+		"requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006,request_wire_total_secs=0,request_client_total_secs=0 1000000000900000000\n",
 	} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("no %q in\n%s", want, got.String())
@@ -296,7 +296,8 @@ func TestStatsD(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	for _, want := range []string{`get\.latency\.connect:1\|ms\|@0\.99999\d+\n`, `get\.latency\.send:2\|ms\|@0\.4999\d+\n`, `get\.latency\.wait:5\|ms\|@0\.4999\d+\n`, `get\.latency\.receive:3\|ms\|@0\.4999\d+\n`} {
+	for _, want := range []string{`get\.latency\.connect:1\|ms\|@0\.99999\d+\n`, `get\.latency\.send:2\|ms\|@0\.4999\d+\n`, `get\.latency\.wait:5\|ms\|@0\.4999\d+\n`, `get\.latency\.receive:3\|ms\|@0\.4999\d+\n`,
+		`put\.wire:20\|ms\|@0\.99999\d+\n`, `put\.client:10\|ms\|@0\.99999\d+\n`} {
 		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
@@ -373,6 +374,9 @@ func TestPrometheus(t *testing.T) {
 		`warp_request_duration_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
 		`warp_request_duration_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="GET",le="0.008192"} 0`,
 		`warp_request_ttfb_seconds_sum{benchmark="get",client="Ab3d",endpoint="http://a:1",op="PUT"} 0.005`,
+		`warp_request_wire_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="PUT",le="0.032768"} 1`,
+		`warp_request_wire_seconds_sum{benchmark="get",client="Ab3d",endpoint="http://a:1",op="PUT"} 0.02`,
+		`warp_request_client_seconds_total{benchmark="get",client="Ab3d",endpoint="http://a:1",op="PUT"} 0.01`,
 	} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %q in\n%s", want, body)

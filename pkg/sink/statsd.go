@@ -159,11 +159,7 @@ func (s *statsD) metrics(t *total, seconds float64) {
 	if s.loader {
 		s.loaderPhases(name, t)
 	} else {
-		for i, p := range t.phases {
-			if p.n > 0 {
-				s.timer(name, "latency."+oplog.PhaseNames[i], p.sum.Seconds()/float64(p.n), p.n)
-			}
-		}
+		s.parts(name, t)
 	}
 	if t.Time.N == 0 {
 		return
@@ -171,6 +167,19 @@ func (s *statsD) metrics(t *total, seconds float64) {
 	s.timer(name, "latency", t.Time.Mean()/1e9, int64(t.Time.N))
 	s.add(name, "minlatency", 1000*t.Time.Min.Seconds(), "ms")
 	s.add(name, "maxlatency", 1000*t.Time.Max.Seconds(), "ms")
+}
+
+// parts sends the phases and the parts of the requests' times.
+func (s *statsD) parts(name string, t *total) {
+	for i, p := range t.phases {
+		if p.n > 0 {
+			s.timer(name, "latency."+oplog.PhaseNames[i], p.sum.Seconds()/float64(p.n), p.n)
+		}
+	}
+	if t.Wire.N > 0 {
+		s.timer(name, "wire", t.Wire.Mean()/1e9, int64(t.Wire.N))
+		s.timer(name, "client", t.Client.Mean()/1e9, int64(t.Client.N))
+	}
 }
 
 // loaderPhases sends the phases under the names that aisloader uses for its target. They include

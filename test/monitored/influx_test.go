@@ -87,6 +87,7 @@ func (f *figures) totals() map[string]float64 {
 	return map[string]float64{
 		"requests": float64(f.requests), "errors": float64(f.errors), "objects": float64(f.objects), "bytes_total": float64(f.bytes),
 		"request_total_secs": sum(f.times), "request_ttfb_total_secs": sum(f.firstBytes),
+		"request_wire_total_secs": sum(f.wire), "request_client_total_secs": sum(f.client),
 	}
 }
 

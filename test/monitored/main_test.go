@@ -264,6 +264,7 @@ type series struct{ op, endpoint string }
 type figures struct {
 	requests, errors, objects, bytes int64
 	times, firstBytes                []float64         // s, of requests that succeeded
+	wire, client                     []float64         // s, of those whose client's part is known
 	phases                           map[int][]float64 // s, including failed requests
 	codes                            map[string]int64
 	ends                             []int64
@@ -288,6 +289,9 @@ func (f *figures) add(r *oplog.Record) {
 	f.objects += int64(r.Objects)
 	f.bytes += r.Bytes
 	f.times = append(f.times, r.Duration.Seconds())
+	if r.ClientTime > 0 {
+		f.wire, f.client = append(f.wire, (r.Duration-r.ClientTime).Seconds()), append(f.client, r.ClientTime.Seconds())
+	}
 	switch {
 	case r.FirstByte > 0:
 		f.firstBytes = append(f.firstBytes, r.FirstByte.Seconds())

@@ -131,6 +131,7 @@ func TestPrometheusAgreesWithTheLog(t *testing.T) {
 			"warp_requests_total": float64(f.requests), "warp_payload_bytes_total": float64(f.bytes), "warp_objects_total": float64(f.objects),
 			"warp_request_duration_seconds_count": float64(len(f.times)), "warp_request_duration_seconds_sum": sum(f.times),
 			"warp_request_ttfb_seconds_count": float64(len(f.firstBytes)), "warp_request_ttfb_seconds_sum": sum(f.firstBytes),
+			"warp_request_wire_seconds_count": float64(len(f.wire)), "warp_request_wire_seconds_sum": sum(f.wire), "warp_request_client_seconds_total": sum(f.client),
 		} {
 			if got := last(metric); !same(got, v) {
 				t.Errorf("%s%s is %v, and the log says %v", metric, labels, got, v)
@@ -156,7 +157,7 @@ func checkQuantiles(t *testing.T, p *teststore.Receiver, labels string, f *figur
 	for _, c := range []struct {
 		metric string
 		times  []float64
-	}{{"warp_request_duration_seconds", f.times}, {"warp_request_ttfb_seconds", f.firstBytes}} {
+	}{{"warp_request_duration_seconds", f.times}, {"warp_request_ttfb_seconds", f.firstBytes}, {"warp_request_wire_seconds", f.wire}} {
 		if len(c.times) == 0 {
 			continue
 		}

@@ -142,6 +142,14 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 		if n, s := count("warp_statsd_latency_seconds"); n != uint64(len(f.times)) || !same(s, sum(f.times)) {
 			t.Errorf("%s: times of %d requests that took %v s; the log has %d and %v", se.op, n, s, len(f.times), sum(f.times))
 		}
+		if len(f.wire) > 0 {
+			if n, s := count("warp_statsd_wire_seconds"); n != uint64(len(f.wire)) || !same(s, sum(f.wire)) {
+				t.Errorf("%s: times on the wire of %d requests, in all %v s; the log has %d and %v", se.op, n, s, len(f.wire), sum(f.wire))
+			}
+			if n, s := count("warp_statsd_client_seconds"); n != uint64(len(f.client)) || !same(s, sum(f.client)) {
+				t.Errorf("%s: the client's parts of %d requests, in all %v s; the log has %d and %v", se.op, n, s, len(f.client), sum(f.client))
+			}
+		}
 		for k, times := range f.phases {
 			labels["phase"] = oplog.PhaseNames[k]
 			if n, s := count("warp_statsd_phase_seconds"); n != uint64(len(times)) || !same(s, sum(times)) {
