@@ -65,8 +65,17 @@ func (f *Fleet) Report() (*results.Report, error) {
 	h.Warp, h.Benchmark = f.options.Warp, f.plan.Job.Options.Benchmark
 	slices.Sort(engines)
 	h.Engine = strings.Join(slices.Compact(engines), " | ")
+	h.Merged = f.origins()
 	r.Describe(h, t)
 	return r, nil
+}
+
+// origins returns the ids and the addresses of the clients.
+func (f *Fleet) origins() (all []oplog.Origin) {
+	for _, l := range f.links {
+		all = append(all, oplog.Origin{Run: f.options.Run, Client: l.id, Header: oplog.Header{Address: l.name()}})
+	}
+	return all
 }
 
 // handleSummary stores the client's summary.
@@ -127,5 +136,6 @@ func (f *Fleet) ReportSoFar() *results.Report {
 	if err != nil {
 		return nil // the end of the run reports it
 	}
+	r.NameClients(oplog.Header{Merged: f.origins()})
 	return r
 }

@@ -105,7 +105,7 @@ func TestStressWithoutOne(t *testing.T) {
 	requests := int64(0)
 	for _, op := range report.Operations {
 		requests += int64(op.Requests)
-		if op.Clients != 1 || len(op.ByClient) != 1 || op.ByClient[0].Name != f.links[0].id {
+		if op.Clients != 1 || len(op.ByClient) != 1 || op.ByClient[0].Name != f.links[0].name() {
 			t.Errorf("%s: %+v", op.Op, op.ByClient)
 		}
 	}
@@ -207,8 +207,14 @@ func TestReportIsThatOfTheLog(t *testing.T) {
 	if text(t, got) != text(t, want) {
 		t.Errorf("the report is\n%s\nand that of the merged log\n%s", text(t, got), text(t, want))
 	}
-	if op := got.Operations[len(got.Operations)-1]; op.WindowBasis != results.Measured || op.Clients != 3 {
+	op := got.Operations[len(got.Operations)-1]
+	if op.WindowBasis != results.Measured || op.Clients != 3 {
 		t.Errorf("%+v", op)
+	}
+	for i, l := range f.links { // by address, as on the command line
+		if op.ByClient[i].Name != l.name() || strings.Contains(text(t, got), l.id) {
+			t.Errorf("client %s is called %s in the report", l.name(), op.ByClient[i].Name)
+		}
 	}
 }
 

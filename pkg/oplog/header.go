@@ -9,13 +9,14 @@ import (
 // A Header is what the comment on the second line of a log says about its run.
 // Logs of other tools have none; theirs is the zero value.
 type Header struct {
-	Warp       string            `json:"warp"`             // version of warp that wrote the log
-	Run        string            `json:"run"`              // run id, the same for all clients of a run
-	Client     string            `json:"client,omitempty"` // client id of the rows, where there is one
-	Benchmark  string            `json:"benchmark"`        // command name: get, put, mixed, …
-	Command    string            `json:"command"`          // command line without secrets
-	Engine     string            `json:"engine,omitempty"` // what sent the requests
-	Seed       uint64            `json:"seed,string"`      // a string, since JSON readers round above 2^53
+	Warp       string            `json:"warp"`              // version of warp that wrote the log
+	Run        string            `json:"run"`               // run id, the same for all clients of a run
+	Client     string            `json:"client,omitempty"`  // client id of the rows, where there is one
+	Address    string            `json:"address,omitempty"` // of the client, as the coordinator of its run knows it
+	Benchmark  string            `json:"benchmark"`         // command name: get, put, mixed, …
+	Command    string            `json:"command"`           // command line without secrets
+	Engine     string            `json:"engine,omitempty"`  // what sent the requests
+	Seed       uint64            `json:"seed,string"`       // a string, since JSON readers round above 2^53
 	Start      time.Time         `json:"start"`
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
 	Statements []string          `json:"statements,omitempty"` // of a script, as they were written

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"warp/internal/human"
@@ -250,7 +251,7 @@ type Phases struct {
 
 // A Part is the part of one host or one client in an operation.
 type Part struct {
-	Name        string    `json:"name"`          // the host with scheme and port; the client's id
+	Name        string    `json:"name"`          // the host with scheme and port; the client's address in a fleet, else its id
 	Run         string    `json:"run,omitempty"` // of a client, if known
 	Requests    uint64    `json:"requests"`      // that started in the window
 	Errors      uint64    `json:"errors"`
@@ -304,7 +305,7 @@ type SlowRequest struct {
 	DurationMS float64   `json:"duration_ms"`
 	Key        string    `json:"key"`
 	Host       string    `json:"host"`
-	Client     string    `json:"client"`
+	Client     string    `json:"client"` // its address in a fleet, else its id
 	Run        string    `json:"run,omitempty"`
 	Thread     uint32    `json:"thread"`
 	Bytes      int64     `json:"bytes"`
@@ -408,5 +409,34 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 			human.Millis(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
 	}
 	r.Warnings = append(r.Warnings, t.Notes...)
+	r.NameClients(h)
 	r.judgeClient()
+}
+
+// NameClients names the clients of a fleet by their addresses, as the command line did. Their ids are known to logs only.
+func (r *Report) NameClients(h oplog.Header) {
+	type client struct{ run, id string }
+	addresses := make(map[client]string)
+	for _, o := range append(slices.Clip(h.Merged), oplog.Origin{Run: h.Run, Client: h.Client, Header: h}) {
+		if o.Header.Address != "" {
+			addresses[client{o.Run, o.Client}] = o.Header.Address
+		}
+	}
+	if len(addresses) == 0 {
+		return
+	}
+	name := func(of *string, run string) {
+		if address, ok := addresses[client{run, *of}]; ok {
+			*of = address
+		}
+	}
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		for j := range op.ByClient {
+			name(&op.ByClient[j].Name, op.ByClient[j].Run)
+		}
+		for j := range op.Slowest {
+			name(&op.Slowest[j].Client, op.Slowest[j].Run)
+		}
+	}
 }

@@ -79,7 +79,7 @@ func (t *task) open(ctx context.Context) error {
 		return err
 	}
 	h, own := t.runner.Options.Header(t.engine(), time.Unix(0, t.job.clock.Now())), &t.spec.Header
-	h.Command, h.Parameters, h.ClockOffset, h.Threads = own.Command, own.Parameters, own.ClockOffset, own.Threads
+	h.Address, h.Command, h.Parameters, h.ClockOffset, h.Threads = t.spec.Name, own.Command, own.Parameters, own.ClockOffset, own.Threads
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
 	defer t.mu.Unlock()
