@@ -249,6 +249,13 @@ func (p *printer) requests(op *results.Operation) {
 	}
 	p.unanswered(op)
 	p.firstByte(" * TTFB: ", op.TTFB)
+	if bounds := op.FirstByteBounds(); len(bounds) > 0 {
+		parts := make([]string, len(bounds))
+		for i, f := range bounds {
+			parts[i] = fmt.Sprintf("%s%%: %s", strings.TrimPrefix(f.Name, "p"), human.Millis(f.Wire))
+		}
+		p.line(" * TTFB on the wire, at most: %s", strings.Join(parts, ", "))
+	}
 	if a := op.Accesses; a != nil && p.o.Verbose {
 		if a.Sampled {
 			p.line(" * First and last access: of a sample of %d objects, for there are more", a.Objects)

@@ -28,13 +28,19 @@ type WireFigure struct {
 // shownPart is the client's part of a time that is worth showing.
 const shownPart = .05
 
-// WireFigures returns the times of an operation that differ from those on the wire by more than 5 %.
-func (o *Operation) WireFigures() (all []WireFigure) {
-	if o.Wire == nil || o.Duration == nil {
+// WireFigures returns the service times of an operation that differ from those on the wire by more than 5 %.
+func (o *Operation) WireFigures() []WireFigure { return o.wireFigures(o.Duration) }
+
+// FirstByteBounds returns the times to first byte that were shorter on the wire by more than 5 %, with upper bounds. The first
+// byte arrives before the last one, whose arrival is known.
+func (o *Operation) FirstByteBounds() []WireFigure { return o.wireFigures(o.TTFB) }
+
+func (o *Operation) wireFigures(times *Stats) (all []WireFigure) {
+	if o.Wire == nil || times == nil {
 		return nil
 	}
 	for _, f := range judgedFigures() {
-		if time, wire := f.of(o.Duration), f.of(o.Wire); o.Duration.Count >= f.min && time-wire > shownPart*time {
+		if time, wire := f.of(times), f.of(o.Wire); times.Count >= f.min && time-wire > shownPart*time {
 			all = append(all, WireFigure{f.name, time, wire})
 		}
 	}

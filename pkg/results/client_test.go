@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,5 +77,21 @@ func TestClientCause(t *testing.T) {
 	f.Wire = nil
 	if m, _ := FindMetric("p99"); m.ClientCause(&f) != "" {
 		t.Error("without stamps there is a cause")
+	}
+}
+
+// The first byte arrives before the last one. So times to first byte have an upper bound on the wire, which says something if
+// it is lower than the time itself.
+func TestFirstByteBounds(t *testing.T) {
+	t.Parallel()
+	o := Operation{TTFB: &Stats{Count: 5000, P50: 1, P90: 2, P99: 30, P999: 40}, Wire: &Stats{Count: 5000, P50: 3, P90: 1.95, P99: 5, P999: 8}}
+	want := []WireFigure{{"p99", 30, 5}, {"p99.9", 40, 8}}
+	if got := o.FirstByteBounds(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, o := range []Operation{{TTFB: o.TTFB}, {Wire: o.Wire}} {
+		if got := o.FirstByteBounds(); got != nil {
+			t.Errorf("%v without both times", got)
+		}
 	}
 }
