@@ -44,6 +44,8 @@ func RunIn(t *testing.T, e store.Engine, bucket string, lacks Lacks) {
 	}{
 		{"objects", s.objects}, {"ranges", s.ranges}, {"listings", s.listings}, {"deletions", s.deletions}, {"uploads in parts", s.parts},
 		{"copies", s.copies}, {"tags", s.tags}, {"failures", s.failures},
+		{"conditional uploads", s.conditionalPuts}, {"conditional deletions", s.conditionalDeletions},
+		{"conditional uploads in parts", s.conditionalParts}, {"conditional reads", s.conditionalReads},
 	} {
 		t.Run(test.name, test.run)
 	}
