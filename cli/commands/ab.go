@@ -17,6 +17,7 @@ import (
 	"warp/cli/commands/trial"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/pkg/compare"
 )
 
 // abFlags say what two sides are run, and how often.
@@ -71,7 +72,7 @@ func abCommand(benchmarkFlags []cli.Flag) *command.Command {
 			if v == nil {
 				return err
 			}
-			return exit.Join(err, reports.ConcludeChanges(inv, v, &f.asserts, &f.html))
+			return exit.Join(err, reports.ConcludeChanges(inv, compare.Single(v), &f.asserts, &f.html, false))
 		},
 	}
 }

@@ -182,7 +182,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 		return reports.ExplainComparison(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
-	if err := reports.ShowVerdicts(inv, v, html); err != nil {
+	if err := reports.ShowVerdicts(inv, compare.Single(v), html, false); err != nil {
 		return err
 	}
 	switch v.Verdict {

@@ -23,36 +23,36 @@ import (
 func cmpCommand() *command.Command {
 	var analysis reports.AnalysisFlags
 	var judge reports.JudgeFlags
-	var paired bool
+	var paired, allPairs bool
 	var asserts reports.AssertFlags
 	var web webpage.Flags
 	group := analysis.Group()
 	group.Flags = command.Without(group.Flags, "analyze.out")
 	return &command.Command{
-		Name: "cmp", Args: "BEFORE AFTER", Section: command.SectionAnalysis,
-		Summary: "compare the op logs of two runs, or of two sets of runs",
+		Name: "cmp", Args: "BEFORE AFTER [MORE…]", Section: command.SectionAnalysis,
+		Summary: "compare the op logs of two runs, or two to eight sets of runs",
 		About: []string{
 			"Shows the change from BEFORE to AFTER for each metric, and the parameters that differ. One of the",
 			"two may be - for standard input.",
 			"",
 			"Each may also be a folder of op logs or JSON reports, or a quoted pattern of file names. Then cmp",
-			"gives a verdict: better, worse, equivalent or undecided. Use at least six runs per side.",
+			"gives a verdict: better, worse, equivalent or undecided. Use at least six runs per side. Up to",
+			"eight sets are compared with the first; NAME=PATTERN gives a set a name.",
 		},
 		Examples: []string{
 			"warp cmp before.csv.zst after.csv.zst",
 			"warp cmp 'before-*.csv.zst' 'after-*.csv.zst'",
+			"warp cmp old=runs/old new=runs/new 'tuned=tuned-*.csv.zst'",
 			"warp cmp --analyze.op=GET --json before.csv.zst after.csv.zst",
 		},
 		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.Flags(),
-			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the two sides in the order of their names"})},
+			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the sides in the order of their names"},
+			&cli.BoolFlag{Name: "all-pairs", Destination: &allPairs, Usage: "compare each set with each other one, not only with the first"})},
 			group.With(web.Flags()...), {Title: command.AssertionsTitle, Flags: asserts.ChangeFlags()}},
 		Absent: []command.Absent{{Names: []string{"analyze.out"},
 			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
-		MinArgs: 2, MaxArgs: 2, Needs: "two op logs",
+		MinArgs: 2, MaxArgs: compare.MaxSets, Needs: "two op logs or up to eight sets of them",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if inv.Args[0] == "-" && inv.Args[1] == "-" {
-				return exit.Usagef("standard input cannot be both runs").WithHint("give the file of one of them")
-			}
 			if err := asserts.Parse(true, benchmarks.RequestNames()); err != nil {
 				return err
 			}
@@ -69,40 +69,44 @@ func cmpCommand() *command.Command {
 			}
 			o.Paired, o.Hosts = paired, analysis.Verbose
 			asserts.Comparison(&o)
-			err = compareArguments(ctx, inv, &analysis, &asserts, o)
+			err = compareArguments(ctx, inv, &analysis, &asserts, allPairs, o)
 			return exit.Join(err, web.ShowRecorded(ctx, inv, analysis.HTML.Drawn, ""))
 		},
 	}
 }
 
-// compareArguments compares two runs, or judges two sets of them.
-func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, o compare.Options) error {
-	var sets [2]runlog.Set
-	var runs [2][]compare.Run
-	for i, arg := range inv.Args {
-		var err error
-		if sets[i], err = runlog.Find(arg); err != nil {
-			return err
-		}
+// compareArguments compares two runs, or judges two or more sets of them.
+func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, allPairs bool, o compare.Options) error {
+	sets, err := runlog.FindNamed(inv.Args)
+	if err != nil {
+		return err
 	}
+	judged := make([]compare.Set, len(sets))
+	single := true
 	for i := range sets {
-		var err error
-		if runs[i], err = sets[i].Read(ctx, inv.In, inv.Debugf, nil, analysis.Options()); err != nil {
+		if judged[i].Runs, err = sets[i].Read(ctx, inv.In, inv.Debugf, nil, analysis.Options()); err != nil {
 			return err
 		}
-	}
-	if sets[0].One && sets[1].One {
-		if len(asserts.All) > 0 {
-			return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
+		if sets[i].Named || len(sets) > 2 {
+			judged[i].Name = sets[i].Name
 		}
-		return compareTwo(inv, runs[0][0], runs[1][0], analysis, o.Default)
+		single = single && sets[i].One
 	}
-	v, err := compare.Judge(runs[0], runs[1], o)
+	if single && len(asserts.All) > 0 {
+		return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
+	}
+	if single && len(sets) == 2 {
+		return compareTwo(inv, judged[0].Runs[0], judged[1].Runs[0], analysis, o.Default)
+	}
+	c, err := compare.JudgeSets(judged, allPairs, o)
 	if err != nil {
 		return reports.ExplainComparison(err)
 	}
-	v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
-	return reports.ConcludeChanges(inv, v, asserts, &analysis.HTML)
+	if len(sets) == 2 {
+		v := c.Comparisons[0]
+		v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
+	}
+	return reports.ConcludeChanges(inv, c, asserts, &analysis.HTML, analysis.Verbose)
 }
 
 // compareTwo shows what changed between single runs, without a verdict.

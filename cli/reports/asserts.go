@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -300,36 +301,43 @@ func (f *AssertFlags) ChangeFlags() []cli.Flag {
 	}
 }
 
-// ConcludeChanges shows what changed from one set of runs to another, and judges
-// the assertions about it.
-func ConcludeChanges(inv *command.Invocation, v *compare.Verdicts, f *AssertFlags, html *HTMLFlag) error {
+// ConcludeChanges shows how sets of runs differ, and judges the assertions about it, which must hold in each comparison.
+func ConcludeChanges(inv *command.Invocation, c *compare.Comparisons, f *AssertFlags, html *HTMLFlag, verbose bool) error {
 	if len(f.All) == 0 {
-		return ShowVerdicts(inv, v, html)
+		return ShowVerdicts(inv, c, html, verbose)
 	}
-	find := func(op, metric string) *assert.Change {
-		for i, s := range v.Subjects {
-			if s.Host != "" || s.Warmup || s.Op != op && (op != "" || i > 0) {
-				continue
-			}
-			for _, row := range s.Rows {
-				if row.Metric == metric {
-					withheld := v.Withheld
-					if row.Withheld != "" {
-						withheld = append(slices.Clone(withheld), row.Withheld)
-					}
-					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High, Values: slices.Concat(row.Before.Values, row.After.Values), Withheld: strings.Join(withheld, "; ")}
-				}
+	var all []results.Assertion
+	for _, v := range c.Comparisons {
+		v.Assertions = assert.JudgeChanges(f.All, changesOf(v))
+		if len(c.Comparisons) > 1 {
+			for i := range v.Assertions {
+				a := &v.Assertions[i]
+				a.Subject, a.Sentence = v.After.Name+": "+a.Subject, fmt.Sprintf("%s -> %s: %s", v.Before.Name, v.After.Name, a.Sentence)
 			}
 		}
-		return nil
+		all = append(all, v.Assertions...)
 	}
-	v.Assertions = assert.JudgeChanges(f.All, find)
-	err := ShowVerdicts(inv, v, html)
+	err := ShowVerdicts(inv, c, html, verbose)
 	if f.junit != "" {
-		failed := files.WriteNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
+		failed := files.WriteNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, all) })
 		if failed != nil {
 			err = exit.Join(err, exit.Errorf("--junit: %w", failed))
 		}
 	}
-	return exit.Join(err, assertionError(v.Assertions))
+	return exit.Join(err, assertionError(all))
+}
+
+// changesOf finds the changes of one comparison.
+func changesOf(v *compare.Verdicts) func(op, metric string) *assert.Change {
+	return func(op, metric string) *assert.Change {
+		row, ok := v.Row(op, metric)
+		if !ok {
+			return nil
+		}
+		withheld := v.Withheld
+		if row.Withheld != "" {
+			withheld = append(slices.Clone(withheld), row.Withheld)
+		}
+		return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High, Values: slices.Concat(row.Before.Values, row.After.Values), Withheld: strings.Join(withheld, "; ")}
+	}
 }

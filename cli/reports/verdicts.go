@@ -11,16 +11,17 @@ import (
 	"warp/pkg/report/page"
 )
 
-// ShowVerdicts writes the result of a comparison of sets, and its page if --html is given.
-func ShowVerdicts(inv *command.Invocation, v *compare.Verdicts, html *HTMLFlag) error {
-	inv.Hide.Strings(v)
+// ShowVerdicts writes the results of comparisons of sets, and their page if --html is given. verbose shows metrics without
+// a verdict, too, where there are several comparisons.
+func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, html *HTMLFlag, verbose bool) error {
+	inv.Hide.Strings(c)
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
-			return report.VerdictsJSON(w, v)
+			return report.ComparisonsJSON(w, c)
 		}
-		return report.VerdictsText(w, v, TextOptions(inv, false))
+		return report.ComparisonsText(w, c, TextOptions(inv, verbose))
 	})
-	return exit.Join(err, SavePage(inv, html, func(page.Options) *page.Page { return page.Verdicts(v) }))
+	return exit.Join(err, SavePage(inv, html, func(page.Options) *page.Page { return page.Comparisons(c) }))
 }
 
 func TextOptions(inv *command.Invocation, verbose bool) report.TextOptions {

@@ -163,27 +163,11 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Judge compares two sets of runs.
 func Judge(before, after []Run, o Options) (*Verdicts, error) {
-	c := &comparison{Options: o, before: before, after: after, planner: o.planner}
-	if c.planner == nil {
-		c.planner = &stats.Planner{}
-	}
-	v := &Verdicts{
-		Version: 1, Kind: "verdicts", Before: side(before), After: side(after), Paired: o.Paired, MinEffect: 100 * o.MinEffect,
-		Withheld: []string{}, Warnings: []string{}, Parameters: []Parameter{}, Missing: []string{}, Subjects: []Subject{},
-	}
-	v.Before.Name, v.After.Name, v.Named = o.Names[0], o.Names[1], o.Names != [2]string{}
-	if err := c.check(v); err != nil {
+	all, err := JudgeSets([]Set{{o.Names[0], before}, {o.Names[1], after}}, false, o)
+	if err != nil {
 		return nil, err
 	}
-	v.Sequence = sequence(before, after)
-	c.times = timesOf(v.Sequence, before, after)
-	subjects, missing := c.subjects()
-	v.Missing = append(v.Missing, missing...)
-	if err := c.tables(v, subjects); err != nil {
-		return nil, err
-	}
-	v.Verdict = v.overall()
-	return v, nil
+	return all.Comparisons[0], nil
 }
 
 // Judged returns the rows that are judged together.
@@ -200,9 +184,17 @@ func (v *Verdicts) Judged() (all []*Row) {
 
 // overall returns the verdict on all judged metrics.
 func (v *Verdicts) overall() Verdict {
-	judged := v.Judged()
+	var all []Verdict
+	for _, r := range v.Judged() {
+		all = append(all, r.Verdict)
+	}
+	return mostImportant(all)
+}
+
+// mostImportant returns the verdict on everything that has these verdicts.
+func mostImportant(all []Verdict) Verdict {
 	for _, verdict := range []Verdict{Worse, Withheld, TooFew, Undecided, NoRatio, Better, Equivalent} {
-		if slices.ContainsFunc(judged, func(r *Row) bool { return r.Verdict == verdict }) {
+		if slices.Contains(all, verdict) {
 			return verdict
 		}
 	}

@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -16,7 +15,8 @@ type comparison struct {
 	Options
 	before, after []Run
 	planner       *stats.Planner
-	times         *times // of the runs, if their order may explain a change; else nil
+	times         *times    // of the runs, if their order may explain a change; else nil
+	v             *Verdicts // what was found so far
 }
 
 func (c *comparison) design() stats.Design {
@@ -123,26 +123,17 @@ func (k key) label() string {
 	return s
 }
 
-// tables fills in the rows and judges the judged ones.
-func (c *comparison) tables(v *Verdicts, subjects []*subject) error {
+// tables fills in the rows, without verdicts.
+func (c *comparison) tables(subjects []*subject) error {
+	v := c.v
 	v.Subjects = make([]Subject, len(subjects))
-	families := map[string][]*Row{} // by host: rows judged together
 	for i, s := range subjects {
 		v.Subjects[i] = Subject{Op: s.op, Statement: s.statement, Warmup: s.warmup, Host: s.host, Rows: c.rows(s)}
-		for k := range v.Subjects[i].Rows {
-			if r := &v.Subjects[i].Rows[k]; r.Judged {
-				families[s.host] = append(families[s.host], r)
-			}
-		}
 	}
 	for _, choice := range c.Judge {
 		if _, ok := v.Row(choice.Op, choice.Metric); !ok {
 			return &RefusedError{Reason: fmt.Sprintf("not all runs have %s", choice)}
 		}
-	}
-	v.Needed = c.needed(len(families[""]))
-	for _, host := range slices.Sorted(maps.Keys(families)) {
-		c.judge(families[host], v)
 	}
 	return nil
 }
@@ -335,39 +326,60 @@ func (c *comparison) needed(metrics int) int {
 	return n
 }
 
-// judge sets the verdicts of rows that are judged together.
-func (c *comparison) judge(family []*Row, v *Verdicts) {
-	var rows []*Row
-	var p []float64
-	for _, r := range family {
-		before, after, ok := r.ratios()
-		if !ok {
-			r.Verdict = NoRatio
-			continue
-		}
-		rows = append(rows, r)
-		if c.Paired {
-			p = append(p, stats.SignedRank(differences(before, after)))
-		} else {
-			p = append(p, stats.RankSum(before, after))
-		}
+// A candidate is a row that gets a verdict, and the comparison that it belongs to.
+type candidate struct {
+	*Row
+	c *comparison
+}
+
+// p returns the p-value of the exact test.
+func (x *candidate) p() float64 {
+	before, after, _ := x.ratios()
+	if x.c.Paired {
+		return stats.SignedRank(differences(before, after))
 	}
+	return stats.RankSum(before, after)
+}
+
+// enough reports whether so many runs can get a verdict if this many metrics are judged together.
+func (c *comparison) enough(metrics int) bool {
 	d := c.design()
-	if len(rows) == 0 {
-		return
-	}
-	if min(d.A, d.B) < c.minRuns() || d.SmallestP() > c.level(len(rows)) {
-		for _, r := range rows {
-			r.Verdict, r.Low, r.High, r.Level = TooFew, nil, nil, 0
+	return min(d.A, d.B) >= c.minRuns() && d.SmallestP() <= c.level(max(1, metrics))
+}
+
+// judgeTogether sets the verdicts of rows that are judged together, and returns how many p-values were corrected for their number.
+// Rows that cannot get a verdict because of the number of their runs, whatever their values, do not count.
+func judgeTogether(family []candidate) int {
+	family = slices.DeleteFunc(family, func(x candidate) bool {
+		_, _, ok := x.ratios()
+		if !ok {
+			x.Verdict = NoRatio
 		}
-		return
+		return !ok
+	})
+	all := len(family)
+	family = slices.DeleteFunc(family, func(x candidate) bool {
+		few := !x.c.enough(all)
+		if few {
+			x.Verdict, x.Low, x.High, x.Level = TooFew, nil, nil, 0
+		}
+		return few
+	})
+	if len(family) == 0 {
+		return 0
 	}
-	for i, step := range stats.Holm(p, c.level) {
-		c.decide(rows[i], p[i], step, len(rows))
-		if len(v.Withheld) > 0 || rows[i].Withheld != "" && rows[i].Verdict != Undecided {
-			rows[i].Verdict = Withheld
+	p := make([]float64, len(family))
+	for i := range family {
+		p[i] = family[i].p()
+	}
+	for i, step := range stats.Holm(p, family[0].c.level) {
+		x := &family[i]
+		x.c.decide(x.Row, p[i], step, len(family))
+		if len(x.c.v.Withheld) > 0 || x.Withheld != "" && x.Verdict != Undecided {
+			x.Verdict = Withheld
 		}
 	}
+	return len(family)
 }
 
 // decide sets the verdict of one metric.

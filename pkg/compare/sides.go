@@ -13,9 +13,6 @@ import (
 // check refuses runs that cannot be compared, and collects reasons to withhold
 // the verdict.
 func (c *comparison) check(v *Verdicts) error {
-	if err := Distinct(slices.Concat(c.before, c.after)); err != nil {
-		return err
-	}
 	if c.Paired && len(c.before) != len(c.after) {
 		return &RefusedError{Reason: fmt.Sprintf("pairs need as many runs after as before, and there are %d and %d", len(c.before), len(c.after))}
 	}

@@ -94,12 +94,28 @@ func SubjectLabel(op string, statement int, warmup bool, host string) string {
 	return label
 }
 
-// VerdictsJSON renders the comparison of two sets of runs as one JSON document.
-func VerdictsJSON(w io.Writer, v *compare.Verdicts) error { return writeJSON(w, v) }
+// ComparisonsJSON renders comparisons of sets of runs as one JSON document. A single one is a document by itself.
+func ComparisonsJSON(w io.Writer, c *compare.Comparisons) error {
+	if len(c.Comparisons) == 1 {
+		return writeJSON(w, c.Comparisons[0])
+	}
+	return writeJSON(w, c)
+}
 
-// VerdictsText renders the comparison of two sets of runs for people.
-func VerdictsText(w io.Writer, v *compare.Verdicts, o TextOptions) error {
+// ComparisonsText renders comparisons of sets of runs for people.
+func ComparisonsText(w io.Writer, c *compare.Comparisons, o TextOptions) error {
 	p := &printer{o: o}
+	if len(c.Comparisons) == 1 {
+		p.twoSets(c.Comparisons[0])
+	} else {
+		p.severalSets(c)
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// twoSets shows a single comparison.
+func (p *printer) twoSets(v *compare.Verdicts) {
 	if v.Noise != nil {
 		p.line("%s", p.bold("The first side with itself"))
 		p.verdicts(v.Noise)
@@ -108,8 +124,6 @@ func VerdictsText(w io.Writer, v *compare.Verdicts, o TextOptions) error {
 	}
 	p.verdicts(v)
 	p.assertions(v.Assertions)
-	_, err := w.Write(p.Bytes())
-	return err
 }
 
 func (p *printer) verdicts(v *compare.Verdicts) {
@@ -180,21 +194,13 @@ func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	for i := range s.Rows {
 		t.add(cells(&s.Rows[i])...)
 	}
-	for _, leave := range []func(row []string){
+	p.fit(t,
 		func(r []string) { r[columnN] = "" },
 		func(r []string) {
 			r[columnBefore], r[columnAfter] = withoutSpread(r[columnBefore]), withoutSpread(r[columnAfter])
 		},
 		func(r []string) { r[columnP] = "" },
-		func(r []string) { r[columnBefore], r[columnAfter] = "", "" },
-	} {
-		if t.width() <= p.width() {
-			break
-		}
-		for _, r := range t.rows {
-			leave(r)
-		}
-	}
+		func(r []string) { r[columnBefore], r[columnAfter] = "", "" })
 	lines := t.lines(func(row, column int, cell string) string {
 		switch {
 		case row == 0 && column == 0:
@@ -206,6 +212,18 @@ func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	})
 	for _, l := range lines {
 		p.line("%s", l)
+	}
+}
+
+// fit leaves out of all rows one thing after the other, until there is room for the table.
+func (p *printer) fit(t *table, leave ...func(row []string)) {
+	for _, out := range leave {
+		if t.width() <= p.width() {
+			return
+		}
+		for _, r := range t.rows {
+			out(r)
+		}
 	}
 }
 
@@ -314,6 +332,15 @@ func probability(p float64) string {
 
 // Remarks returns the sentences below the table.
 func Remarks(v *compare.Verdicts) (all []string) {
+	all = remarks(v)
+	if len(v.Judged()) == 0 || hasVerdict(v, compare.TooFew) {
+		return all
+	}
+	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
+}
+
+// remarks returns the sentences about this comparison alone.
+func remarks(v *compare.Verdicts) (all []string) {
 	judged := v.Judged()
 	if len(judged) == 0 {
 		return nil
@@ -322,9 +349,7 @@ func Remarks(v *compare.Verdicts) (all []string) {
 	if v.Paired {
 		unit, units = "pair", "pairs"
 	}
-	has := func(verdict compare.Verdict) bool {
-		return slices.ContainsFunc(judged, func(r *compare.Row) bool { return r.Verdict == verdict })
-	}
+	has := func(verdict compare.Verdict) bool { return hasVerdict(v, verdict) }
 	if v.Unfinished {
 		all = append(all, "The comparison ended before all its runs were made.")
 	}
@@ -337,7 +362,7 @@ func Remarks(v *compare.Verdicts) (all []string) {
 		all = append(all, looked(v.Looks))
 	}
 	if has(compare.Equivalent) {
-		all = append(all, fmt.Sprintf("Equivalent: the whole interval lies within ±%g%%.", v.MinEffect))
+		all = append(all, equivalence(v))
 	}
 	for i := range v.Subjects {
 		for k := range v.Subjects[i].Rows {
@@ -353,7 +378,17 @@ func Remarks(v *compare.Verdicts) (all []string) {
 	if v.Sequence != nil {
 		all = append(all, sequence(v))
 	}
-	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
+	return all
+}
+
+// equivalence says what the verdict means.
+func equivalence(v *compare.Verdicts) string {
+	return fmt.Sprintf("Equivalent: the whole interval lies within ±%g%%.", v.MinEffect)
+}
+
+// hasVerdict reports whether a judged metric has this verdict.
+func hasVerdict(v *compare.Verdicts, verdict compare.Verdict) bool {
+	return slices.ContainsFunc(v.Judged(), func(r *compare.Row) bool { return r.Verdict == verdict })
 }
 
 // drifts says which metrics have no verdict because they drift.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -51,14 +52,14 @@ func verdictsOfAllKinds() *compare.Verdicts {
 func TestVerdictsGolden(t *testing.T) {
 	t.Parallel()
 	v := verdictsOfAllKinds()
-	golden(t, "verdicts.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{}) })
-	golden(t, "verdicts-80.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 80}) })
-	golden(t, "verdicts-60.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 60}) })
+	golden(t, "verdicts.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{}) })
+	golden(t, "verdicts-80.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{Width: 80}) })
+	golden(t, "verdicts-60.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{Width: 60}) })
 	drifting := verdictsOfAllKinds()
 	drifting.Sequence = &compare.Sequence{First: "after", DistanceS: 754.2}
 	p99 := &drifting.Subjects[0].Rows[3]
 	p99.Verdict, p99.Withheld = compare.Withheld, "it drifts within the sides, which makes +3.0% (+1.0%…+5.2%) from one to the other"
-	golden(t, "verdicts-drift.txt", func(w io.Writer) error { return VerdictsText(w, drifting, TextOptions{Width: 80}) })
+	golden(t, "verdicts-drift.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(drifting), TextOptions{Width: 80}) })
 	drifting.Sequence.DistanceS = 12 * 24 * 3600
 	if text := strings.Join(Remarks(drifting), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
 		t.Error(text)
@@ -71,7 +72,7 @@ func TestVerdictsGolden(t *testing.T) {
 			r.P, r.Low, r.High, r.Level, r.Verdict = nil, nil, nil, 0, compare.TooFew
 		}
 	}
-	golden(t, "verdicts-few.txt", func(w io.Writer) error { return VerdictsText(w, few, TextOptions{}) })
+	golden(t, "verdicts-few.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(few), TextOptions{}) })
 }
 
 // The report uses the width that it has, and no line is longer.
@@ -81,7 +82,7 @@ func TestVerdictsFit(t *testing.T) {
 		var b bytes.Buffer
 		v := verdictsOfAllKinds()
 		v.Withheld = []string{strings.Repeat("many words ", 30)}
-		if err := VerdictsText(&b, v, TextOptions{Width: width}); err != nil {
+		if err := ComparisonsText(&b, compare.Single(v), TextOptions{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
@@ -90,4 +91,44 @@ func TestVerdictsFit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// threeSets returns comparisons of which one has no verdict because of its runs.
+func threeSets(allPairs bool) *compare.Comparisons {
+	first, second := verdictsOfAllKinds(), verdictsOfAllKinds()
+	first.Named, second.Named = true, true
+	first.Before.Name, first.After.Name = "old", "new"
+	second.Before.Name, second.After.Name = "old", "tuned/2026-*.csv.zst"
+	second.Withheld = []string{"1 of the 6 runs of tuned/2026-*.csv.zst ended early: x"}
+	second.Missing = nil
+	second.Parameters = append(second.Parameters, compare.Parameter{Name: "concurrent", Before: "8", After: "16"})
+	for i := range second.Subjects[0].Rows {
+		if r := &second.Subjects[0].Rows[i]; r.Judged {
+			r.Verdict = compare.Withheld
+		}
+	}
+	c := &compare.Comparisons{Version: 1, Kind: "comparisons", AllPairs: allPairs, Together: 6, Verdict: compare.Withheld, Comparisons: []*compare.Verdicts{first, second}}
+	if allPairs {
+		third := verdictsOfAllKinds()
+		third.Named, third.Before, third.After = true, first.After, second.After
+		c.Together, c.Comparisons = 9, append(c.Comparisons, third)
+	}
+	return c
+}
+
+func TestSeveralSetsGolden(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 80, 120} {
+		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return ComparisonsText(w, threeSets(false), TextOptions{Width: width}) })
+		var b bytes.Buffer
+		if err := ComparisonsText(&b, threeSets(true), TextOptions{Width: width, Verbose: true}); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
+				t.Errorf("%d characters where %d fit: %s", n, width, l)
+			}
+		}
+	}
+	golden(t, "several-pairs.txt", func(w io.Writer) error { return ComparisonsText(w, threeSets(true), TextOptions{Verbose: true}) })
 }

@@ -59,6 +59,7 @@ func sections() map[string]reflect.Type {
 		"Changed rate":           reflect.TypeFor[compare.RateChange](),
 		"Changed metric":         reflect.TypeFor[compare.MetricChange](),
 		"Verdicts":               reflect.TypeFor[compare.Verdicts](),
+		"Comparisons":            reflect.TypeFor[compare.Comparisons](),
 		"Set of runs":            reflect.TypeFor[compare.Side](),
 		"Subject":                reflect.TypeFor[compare.Subject](),
 		"Judged metric":          reflect.TypeFor[compare.Row](),
@@ -333,6 +334,7 @@ func (s sighting) logs(t *testing.T, dir string) (report string) {
 func (s sighting) sets(t *testing.T, dir, report string) {
 	sets(t, dir, report)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, verdictsType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "before", "first=after/0.json", "after=after/[1-5].json").out, reflect.TypeFor[compare.Comparisons]())
 	s.document(t, mustWarp(t, 5, dir, "ab", "--json", "--aa", "--pairs=1", "--max-pairs=2", "--pause=0s", "--logs=trial", "--assert=p50.change<+5%",
 		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, verdictsType)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,13 +21,49 @@ type Set struct {
 	Name  string
 	Paths []string
 	One   bool // the argument is a file, not a folder or pattern
+	Named bool // the argument says what the set is called
+}
+
+var named = regexp.MustCompile(`^([^=/\\*?\[]+)=(.+)$`)
+
+// FindNamed finds the sets that arguments name, as [Find] does, also NAME=PATTERN. It refuses two with the same name.
+func FindNamed(args []string) (sets []Set, err error) {
+	seen := map[string]bool{}
+	stdin := 0
+	for _, arg := range args {
+		name, path := "", arg
+		if m := named.FindStringSubmatch(arg); m != nil {
+			if _, err := os.Stat(arg); err != nil {
+				name, path = m[1], m[2]
+			}
+		}
+		s, err := Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			s.Name, s.Named = name, true
+		}
+		if path == "-" {
+			stdin++
+		}
+		if stdin > 1 {
+			return nil, exit.Usagef("standard input cannot be two of the runs").WithHint("give the files of the others")
+		}
+		if seen[s.Name] && s.Named {
+			return nil, exit.Usagef("two sets are called %s", s.Name).WithHint("give them different names")
+		}
+		seen[s.Name] = true
+		sets = append(sets, s)
+	}
+	return sets, nil
 }
 
 // Find finds the files that an argument names. A file that exists is never a
 // pattern, because names of logs have brackets.
 func Find(arg string) (Set, error) {
 	if arg == "-" {
-		return Set{arg, []string{arg}, true}, nil
+		return Set{Name: arg, Paths: []string{arg}, One: true}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -34,7 +71,7 @@ func Find(arg string) (Set, error) {
 		paths, err := runsIn(arg)
 		return Set{Name: arg, Paths: paths}, err
 	case err == nil || !strings.ContainsAny(arg, "*?["):
-		return Set{arg, []string{arg}, true}, nil
+		return Set{Name: arg, Paths: []string{arg}, One: true}, nil
 	}
 	paths, err := filepath.Glob(arg)
 	if err != nil {

@@ -216,10 +216,22 @@ func TestHostileNames(t *testing.T) {
 	v := &compare.Verdicts{Version: 1, Before: compare.Side{Name: hostile, Command: hostile, Warnings: []string{hostile}, Runs: 1}, After: compare.Side{Name: hostile, Runs: 1},
 		Withheld: []string{hostile}, Warnings: []string{hostile}, Missing: []string{hostile}, Order: hostile, Parameters: []compare.Parameter{{Name: hostile, Before: hostile}},
 		Subjects: []compare.Subject{{Op: hostile, Host: hostile, Rows: []compare.Row{{Metric: hostile, Change: &change, Judged: true, Before: compare.Sample{Values: []float64{1}}, After: compare.Sample{Values: []float64{2}}}}}}}
-	if err := Verdicts(v).Write(&b); err != nil {
+	if err := Comparisons(compare.Single(v)).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	harmless(t, b.String())
+
+	b.Reset()
+	second := *v
+	second.After.Name, second.Subjects[0].Rows[0].Metric = "b"+hostile, "p99"
+	several := &compare.Comparisons{Version: 1, AllPairs: true, Together: 2, Comparisons: []*compare.Verdicts{v, &second}}
+	if err := Comparisons(several).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	harmless(t, b.String())
+	if n := strings.Count(b.String(), `class="estimate`); n != 2 {
+		t.Errorf("%d estimates are drawn, and there are two comparisons", n)
+	}
 }
 
 func harmless(t *testing.T, html string) {

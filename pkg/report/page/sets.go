@@ -13,8 +13,16 @@ import (
 	"warp/pkg/report/svg"
 )
 
-// Verdicts returns the page that compares two sets of runs.
-func Verdicts(v *compare.Verdicts) *Page {
+// Comparisons returns the page that compares sets of runs.
+func Comparisons(c *compare.Comparisons) *Page {
+	if len(c.Comparisons) == 1 {
+		return twoSets(c.Comparisons[0])
+	}
+	return severalSets(c)
+}
+
+// twoSets returns the page that compares two sets of runs.
+func twoSets(v *compare.Verdicts) *Page {
 	before, after := human.Visible(v.Before.Name), human.Visible(v.After.Name)
 	p := &Page{data: v, Heading: before + " and " + after}
 	p.Title = "warp: " + p.Heading
@@ -196,10 +204,15 @@ func (p *Page) verdictDetails(v *compare.Verdicts) {
 	if len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})
 	}
-	for _, side := range []compare.Side{v.Before, v.After} {
+	s.commands(&v.Before, &v.After)
+	p.section(s)
+}
+
+// commands shows the command lines of sets of runs.
+func (s *section) commands(sides ...*compare.Side) {
+	for _, side := range sides {
 		if side.Command != "" {
 			s.Blocks = append(s.Blocks, block{Title: human.Visible(side.Name), Code: human.Visible(side.Command)})
 		}
 	}
-	p.section(s)
 }
