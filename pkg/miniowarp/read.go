@@ -376,6 +376,7 @@ func (a *opResults) operation(name string) results.Operation {
 		Concurrency: int(whole(float64(a.Concurrency))), Clients: len(a.Clients),
 		Objects: float64(rate.Objects), Bytes: whole(float64(rate.Bytes)), ObjectBytes: a.sizes(&all),
 		AveragedDuration: all.duration.stats(), AveragedTTFB: all.ttfb.stats(),
+		Slowest: []results.SlowRequest{}, // unknown
 	}
 	op.Inside = op.Requests - min(op.Errors, op.Requests)
 	if per := exact.Ratio(float64(a.Objects), float64(a.Requests)); per > 0 {

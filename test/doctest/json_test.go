@@ -100,6 +100,7 @@ func (s sighting) document(t *testing.T, text string, typ reflect.Type) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		t.Fatalf("%v in\n%.500s", err, text)
 	}
+	followsSchema(t, value, typ)
 	s.walk(t, value, typ)
 }
 
