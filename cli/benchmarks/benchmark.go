@@ -29,6 +29,7 @@ type Flags struct {
 	Ends    endFlags
 	Payload payloadFlags
 	verify  verifyFlags
+	shape   shapeFlags
 
 	Concurrent, retries            int
 	lease, drain                   time.Duration
@@ -197,7 +198,8 @@ func (f *Flags) workload(b benchmark) command.Group {
 	if b.writes {
 		g.Also = append(g.Also, f.Ends.writeFlags()...)
 	}
-	g.Also = append(append(g.Also, f.Ends.warmupFlag()), f.names.flags()...)
+	g.Also = append(append(g.Also, f.shape.flags()...), f.Ends.warmupFlag())
+	g.Also = append(g.Also, f.names.flags()...)
 	g.Also = append(g.Also,
 		&cli.StringFlag{Name: "seed", Destination: &f.Seed, DefaultText: "random, and shown",
 			Usage: "seed `NUMBER` for names, sizes, order and payload"},
@@ -294,6 +296,9 @@ func (f *Flags) check() error {
 	case f.Destroy != "" && !f.Target.MayDestroy(f.Destroy):
 		return exit.Usagef("--destroy=%s is not the bucket of this run", f.Destroy).WithHint("that is --destroy=%s", f.Target.BucketList())
 	}
+	if err := f.shape.check(f.rps); err != nil {
+		return err
+	}
 	if err := f.names.check(f.Seed, f.Fleet.Clients != ""); err != nil {
 		return err
 	}
@@ -354,7 +359,7 @@ func (f *Flags) options(name string) (bench.Options, error) {
 	o := bench.Options{
 		Benchmark: name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed,
-		Concurrency: f.Concurrent, Rate: f.rps, Retries: f.retries,
+		Concurrency: f.Concurrent, Rate: f.rps, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
 		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.Trace.On, TraceSample: f.Trace.Sample,

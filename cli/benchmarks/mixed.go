@@ -28,7 +28,7 @@ func mixedBenchmark() benchmark {
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			shares...),
 		payload: true, writes: true, reads: true,
-		rarely: []cli.Flag{putShare},
+		rarely: []cli.Flag{putShare, pool.pickFlag()},
 		check: func(f *Flags) (err error) {
 			if putShare.IsSet() {
 				if err := onlyPuts(&mixed, putShare.Get().(int), shares); err != nil {

@@ -29,6 +29,7 @@ type poolFlags struct {
 	unique                   bool
 	fileList                 string
 	epochs                   int
+	zipf                     float64 // exponent of --pick; 0 = uniform
 
 	objectsGiven, uniqueGiven func() bool
 	drawn                     generator.Sizes // set by pool and sizes
@@ -52,7 +53,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "object `SIZE`, a range MIN-MAX, or weighted: 4096:10,8192:1"}
+		Usage: "object `SIZE`, a range MIN-MAX, classes 4096:10,8192:1, exact:4KiB:60,1MiB:40, or lognormal:median=64KiB,sigma=1,max=1GiB"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Destination: &p.minSize, Hidden: true,
@@ -94,7 +95,7 @@ func (p *poolFlags) passFlags() []cli.Flag {
 	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
 		Usage: "use all objects equally often: pass after pass, each in a new random order"}
 	p.uniqueGiven = unique.IsSet
-	return []cli.Flag{unique,
+	return []cli.Flag{unique, p.pickFlag(),
 		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: flagtype.AtLeast(0),
 			Usage: "end the run after `N` passes over all objects; the default --duration then does not apply"}}
 }
@@ -128,7 +129,7 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 	pool := ops.Pool{
 		Objects: p.objects, Sizes: sizes, Versions: p.versions,
 		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.names.listed(),
-		Unique: p.unique || p.epochs > 0, Epochs: p.epochs,
+		Unique: p.unique || p.epochs > 0, Epochs: p.epochs, Zipf: p.zipf,
 	}
 	if p.foreign() {
 		pool.Client, pool.Clients = f.names.client, f.names.clients
@@ -162,6 +163,8 @@ func (p *poolFlags) check(f *Flags) error {
 		return exit.Usagef("--filelist cannot be combined with --prefix and --subdir: it lists whole names")
 	case p.fileList != "" && p.versions > 1:
 		return exit.Usagef("--filelist and --versions cannot be combined")
+	case p.zipf > 0 && (p.unique || p.epochs > 0):
+		return exit.Usagef("--pick=%s cannot be combined with --unique and --epochs, which use all objects equally often", pickValue{}.ToString(p.zipf))
 	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
 		return exit.Usagef("--epochs and --unique=false cannot be combined")
 	case p.objects*max(p.versions, 1) > maxPoolObjects:

@@ -30,6 +30,7 @@ func retentionBenchmark() benchmark {
 		examples: []string{"warp retention --host=s3:9000 --access-key=… --secret-key=… --bucket=locked --objects=2500"},
 		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
 			pool.sizeFlags("1KiB")...),
+		rarely:  []cli.Flag{pool.pickFlag()},
 		payload: true, oneBucket: true,
 		check: func(f *Flags) (err error) {
 			if f.Target.Host == target.EmbeddedHost {

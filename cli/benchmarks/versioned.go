@@ -23,6 +23,7 @@ func versionedBenchmark() benchmark {
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			distribution(&versioned.Mixed)...),
+		rarely:  []cli.Flag{pool.pickFlag()},
 		payload: true, writes: true, reads: true,
 		check: func(f *Flags) (err error) {
 			if f.Target.Host == target.EmbeddedHost {

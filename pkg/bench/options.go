@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/pkg/bench/pacing"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -33,6 +34,7 @@ type Options struct {
 	MaxObjects      int64   // ends the run once that many objects are written; 0 = no limit
 	TotalSize       int64   // the same in bytes
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
+	Poisson         bool    // the requests of an open loop arrive at random, and not evenly
 	Retries         int
 	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
 	Batch           int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
@@ -69,6 +71,13 @@ const MaxThreads = 1 << 16
 // stream returns the number of a worker's random stream, which is unique among all
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
+
+// schedule returns when the requests of an open loop are due.
+func (o *Options) schedule() pacing.Schedule {
+	return pacing.Schedule{Rate: o.Rate, Arrivals: pacing.Arrivals{
+		Poisson: o.Poisson, Seed: o.Seed, Stream: o.stream(0), Client: o.Client, Clients: o.Clients,
+	}}
+}
 
 // Header returns the header of an op log of the run, without the command line.
 func (o *Options) Header(engine string, start time.Time) oplog.Header {

@@ -147,7 +147,7 @@ func (u *run) begin(now time.Time) (err error) {
 		u.window.End(u.unixNano(u.deadline))
 	}
 	if u.opts.Rate > 0 {
-		if u.pacer, err = pacing.New(u.opts.Rate, now, u.deadline); err == nil {
+		if u.pacer, err = pacing.New(u.opts.schedule(), now, u.deadline); err == nil {
 			u.pacer.Lag = &u.meter.Lag
 			u.pacer.Measured = func(due time.Time) bool { return u.window.Begun(u.unixNano(due)) }
 		}
@@ -194,13 +194,12 @@ const coordinatorTimeout = 15 * time.Second
 // window without a begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
 	from, to := u.window.Span()
-	first, n := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
-	if n == 0 {
+	unsent := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
+	if unsent.Count == 0 {
 		return
 	}
-	due := u.pacer.Due(first)
 	u.unsent = &oplog.Unsent{
-		Count: n, FirstDue: time.Unix(0, u.unixNano(due)).UTC(), Interval: u.pacer.Interval(),
+		Count: unsent.Count, FirstDue: time.Unix(0, u.unixNano(unsent.FirstDue)).UTC(), Interval: unsent.Interval,
 		Until: time.Unix(0, u.unixNano(drained)).UTC(),
 	}
 }

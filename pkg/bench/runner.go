@@ -158,6 +158,9 @@ func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
 	}
 	out := run.outcome(err)
 	out.Trailer.Notes = append(out.Trailer.Notes, refusedNotes(r.Client)...)
+	for _, w := range r.env.Workers {
+		out.Trailer.Picks = out.Trailer.Picks.Add(&w.picks)
+	}
 	r.cutOff = r.cutOff || run.drain.cutAny()
 	r.checkLapsed(out)
 	return out

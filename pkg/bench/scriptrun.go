@@ -126,15 +126,19 @@ func (t *scriptRun) execute(part *run) error {
 	}
 	t.wg.Wait()
 	if part.pacer != nil {
-		_, t.missed = part.pacer.Unsent(t.began, time.Now())
+		t.missed = part.pacer.Unsent(t.began, time.Now()).Count
 	}
 	return nil
 }
 
 func (t *scriptRun) pace() (err error) {
-	p, err := pacing.New(t.step.Rate, t.began, t.part.deadline)
+	schedule := pacing.Constant(t.step.Rate)
+	if t.step.Warmup > 0 {
+		schedule.Stages = []pacing.Stage{{Length: t.step.Warmup, To: t.step.Rate}}
+	}
+	p, err := pacing.New(schedule, t.began, t.part.deadline)
 	if err == nil {
-		p.Warmup, p.Max, p.Lag = t.step.Warmup, t.total, &t.part.meter.Lag
+		p.Max, p.Lag = t.total, &t.part.meter.Lag
 		warm := t.began.Add(t.step.Warmup)
 		p.Measured = func(due time.Time) bool { return !due.Before(warm) }
 		t.part.pacer = p

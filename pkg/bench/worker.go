@@ -19,8 +19,8 @@ import (
 // A Worker performs steps one after the other. It is one thread of the log.
 type Worker struct {
 	ID   int
-	Rand *rand.Rand // the worker's own stream of the run's seed
-	Env  *Env       // of the worker's own bucket
+	Rand *generator.Stream // the worker's own stream of the run's seed
+	Env  *Env              // of the worker's own bucket
 
 	Bucket int // index of Env among all buckets
 	Body   *generator.Reader
@@ -36,6 +36,9 @@ type Worker struct {
 	due     time.Time // of the step's first request; zero in a closed loop
 	refused bool      // the last request found no connection
 	uploads uint64    // names used so far
+	pick    pick      // of the next request
+	picks   oplog.Picks
+	warm    bool // the window has begun
 
 	statement oplog.Statement // of a script that the next request belongs to
 
@@ -81,6 +84,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		rec.Due = w.run.unixNano(w.due)
 		w.due = time.Time{}
 	}
+	w.countPicked(rec)
 	outer := w.queue.Begin(op)
 	err := w.attempts(ctx, start, call)
 	w.queue.End(outer)
@@ -201,4 +205,36 @@ func (w *Worker) Lanes(n int) []*Worker {
 		lane.Silent = w.Silent
 	}
 	return w.lanes[:n]
+}
+
+// A pick says how popular the object of a request is.
+type pick uint8
+
+const (
+	notPicked pick = iota // all objects are alike
+	pickedOther
+	pickedHottest
+)
+
+// CountPick says that the object of the next request was chosen by popularity, and whether it is among the hottest 1 %.
+func (w *Worker) CountPick(hottest bool) {
+	w.pick = pickedOther
+	if hottest {
+		w.pick = pickedHottest
+	}
+}
+
+// countPicked counts the choice of the object of a request, if the request belongs to the window.
+func (w *Worker) countPicked(rec *oplog.Record) {
+	if w.pick == notPicked {
+		return
+	}
+	w.warm = w.warm || w.run.window.Begun(rec.Counted())
+	if w.warm {
+		w.picks.All++
+		if w.pick == pickedHottest {
+			w.picks.Hottest++
+		}
+	}
+	w.pick = notPicked
 }

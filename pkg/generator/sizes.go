@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Sizes draws the sizes of objects. It has no state: Next depends only on r.
+// Sizes draws the sizes of objects. It has no state: Next depends only on the stream.
 type Sizes interface {
-	Next(r *rand.Rand) int64
+	Next(r *Stream) int64
 	// Min and Max are the smallest and the largest size that Next can return.
 	Min() int64
 	Max() int64
@@ -31,8 +30,19 @@ type Sizes interface {
 //   - "4096:10740,8192:1685,16384:1623": buckets of upper border and weight. Within a bucket sizes are uniform
 //     from the previous border (not included) to its own; the first bucket starts at 1. Buckets are random by
 //     themselves, so randomize changes nothing.
+//   - "exact:4KiB:60,1MiB:30,64MiB:10": these sizes, by weight.
+//   - "lognormal:median=64KiB,sigma=1,max=1GiB": a lognormal distribution, clipped at the maximum.
 func ParseSizes(spec string, randomize bool) (Sizes, error) {
+	kind, rest, ok := strings.Cut(spec, ":")
+	kind = strings.TrimSpace(kind)
+	if ok && randomize && (kind == exactKind || kind == lognormalKind) {
+		return nil, fmt.Errorf("sizes %q are random by themselves: leave --obj.randsize out", spec)
+	}
 	switch {
+	case ok && kind == exactKind:
+		return parseExact(spec, rest)
+	case ok && kind == lognormalKind:
+		return parseLognormal(spec, rest)
 	case strings.Contains(spec, ":"):
 		return parseBuckets(spec)
 	case strings.Contains(spec, ","):
@@ -54,11 +64,11 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 
 type fixedSize int64
 
-func (s fixedSize) Next(*rand.Rand) int64 { return int64(s) }
-func (s fixedSize) Min() int64            { return int64(s) }
-func (s fixedSize) Max() int64            { return int64(s) }
-func (s fixedSize) Mean() float64         { return float64(s) }
-func (s fixedSize) String() string        { return FormatSize(int64(s)) }
+func (s fixedSize) Next(*Stream) int64 { return int64(s) }
+func (s fixedSize) Min() int64         { return int64(s) }
+func (s fixedSize) Max() int64         { return int64(s) }
+func (s fixedSize) Mean() float64      { return float64(s) }
+func (s fixedSize) String() string     { return FormatSize(int64(s)) }
 
 func parseRange(spec string, randomize bool) (Sizes, error) {
 	parts := strings.Split(spec, ",")
@@ -107,7 +117,7 @@ func parseUniform(spec string, randomize bool) (Sizes, error) {
 // A uniformSizes draws every size from min to max with the same probability.
 type uniformSizes struct{ min, max int64 }
 
-func (s uniformSizes) Next(r *rand.Rand) int64 {
+func (s uniformSizes) Next(r *Stream) int64 {
 	n := uint64(s.max-s.min) + 1 // number of sizes, which may exceed the range of int64
 	hi, _ := bits.Mul64(r.Uint64(), n)
 	return s.min + int64(hi)
@@ -135,29 +145,37 @@ func parseBuckets(spec string) (Sizes, error) {
 }
 
 func (b *bucketSizes) add(item string) error {
-	sizeText, weightText, ok := strings.Cut(item, ":")
-	if !ok {
-		return errors.New("want SIZE:WEIGHT")
-	}
-	border, err := ParseSize(sizeText)
+	previous, sum := b.last()
+	border, sum, err := parseWeighted(item, sum)
 	if err != nil {
 		return err
 	}
-	weight, err := strconv.ParseInt(strings.TrimSpace(weightText), 10, 64)
-	if err != nil {
-		return fmt.Errorf("the weight %q is not a whole number that fits", weightText)
-	}
-	previous, sum := b.last()
-	switch {
-	case border <= previous:
+	if border <= previous {
 		return fmt.Errorf("the size must be larger than that of the bucket before (%d)", previous)
-	case weight < 1:
-		return errors.New("the weight must be at least 1")
-	case sum+weight < sum:
-		return errors.New("the weights add up to more than fits")
 	}
-	b.borders, b.sums = append(b.borders, border), append(b.sums, sum+weight)
+	b.borders, b.sums = append(b.borders, border), append(b.sums, sum)
 	return nil
+}
+
+// parseWeighted parses SIZE:WEIGHT, and adds the weight to sum.
+func parseWeighted(item string, sum int64) (size, newSum int64, err error) {
+	sizeText, weightText, ok := strings.Cut(item, ":")
+	if !ok {
+		return 0, 0, errors.New("want SIZE:WEIGHT")
+	}
+	if size, err = ParseSize(sizeText); err != nil {
+		return 0, 0, err
+	}
+	weight, err := strconv.ParseInt(strings.TrimSpace(weightText), 10, 64)
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Errorf("the weight %q is not a whole number that fits", weightText)
+	case weight < 1:
+		return 0, 0, errors.New("the weight must be at least 1")
+	case sum+weight < sum:
+		return 0, 0, errors.New("the weights add up to more than fits")
+	}
+	return size, sum + weight, nil
 }
 
 // last returns the highest border and the total weight so far.
@@ -176,7 +194,7 @@ func (b bucketSizes) bucket(i int) (above, border, weight int64) {
 	return b.borders[i-1], b.borders[i], b.sums[i] - b.sums[i-1]
 }
 
-func (b bucketSizes) Next(r *rand.Rand) int64 {
+func (b bucketSizes) Next(r *Stream) int64 {
 	_, total := b.last()
 	i, _ := slices.BinarySearch(b.sums, below(r, total)+1)
 	above, border, _ := b.bucket(i)

@@ -3,7 +3,6 @@ package generator
 import (
 	"math"
 	"math/bits"
-	"math/rand/v2"
 )
 
 // A logSizes is --obj.randsize with one size: objects spread evenly over the eight doublings below max. Seven
@@ -42,7 +41,7 @@ func newLogSizes(maximum int64) logSizes {
 	return logSizes{max: maximum, doublings: min(doublings, maxDoublings)}
 }
 
-func (s logSizes) Next(r *rand.Rand) int64 {
+func (s logSizes) Next(r *Stream) int64 {
 	i := below(r, s.doublings+1)
 	if i == s.doublings {
 		return 1 + below(r, s.max>>i)
@@ -65,7 +64,7 @@ func (s logSizes) Mean() float64 {
 // drawTilted draws from (lo, hi], where hi is about 2·lo. Rejection needs only integers, so the
 // result is the same on every platform, unlike floating-point logarithms. It takes 1.4 tries on
 // average.
-func drawTilted(r *rand.Rand, lo, hi int64) int64 {
+func drawTilted(r *Stream, lo, hi int64) int64 {
 	for {
 		x := drawLog(r, lo, hi)
 		if r.Uint64() >= tiltBelow || below(r, x) <= lo {
@@ -75,7 +74,7 @@ func drawTilted(r *rand.Rand, lo, hi int64) int64 {
 }
 
 // drawLog draws from (lo, hi] with a density that falls as 1/x.
-func drawLog(r *rand.Rand, lo, hi int64) int64 {
+func drawLog(r *Stream, lo, hi int64) int64 {
 	for {
 		x := lo + 1 + below(r, hi-lo)
 		if below(r, x) <= lo {
@@ -109,7 +108,7 @@ type rangeSizes struct{ min, max int64 }
 
 // Next draws a doubling and a size, and repeats if the size is below min. The highest doubling is
 // always entirely above min, or else the only one, so at least every second draw is valid.
-func (s rangeSizes) Next(r *rand.Rand) int64 {
+func (s rangeSizes) Next(r *Stream) int64 {
 	if s.min > s.max>>1 {
 		return drawLog(r, s.min-1, s.max)
 	}

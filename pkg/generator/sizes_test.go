@@ -2,7 +2,6 @@ package generator
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -40,6 +39,10 @@ func TestParseSizes(t *testing.T) {
 		{"5,5", true, 5, 5, "5B,5B"},
 		{"4096:10740,8192:1685,16384:1623", false, 16384, 3722.851, "4096:10740,8192:1685,16384:1623"},
 		{"4KiB:3, 8KiB:1", true, 8192, (2048.5*3 + 6144.5) / 4, "4096:3,8192:1"},
+		{"exact:64MiB:10, 4KiB:60,1MiB:30", false, 64 << 20, 0.6*4096 + 0.3*(1<<20) + 0.1*(64<<20), "exact:64MiB:10,4KiB:60,1MiB:30"},
+		{"lognormal:sigma=1,median=64KiB,max=1GiB", false, 1 << 30, 65536 * math.Exp(0.5), "lognormal:median=64KiB,sigma=1,max=1GiB"},
+		// The maximum is the 84 % quantile: 1000·e^2·Φ(-1) + 7389·Φ(-1).
+		{"lognormal:median=1000,sigma=2,max=7389", false, 7389, 2344.67, "lognormal:median=1KB,sigma=2,max=7389B"},
 	} {
 		s := mustSizes(t, c.spec, c.randomize)
 		if s.Max() != c.max || s.String() != c.text {
@@ -80,6 +83,17 @@ func TestParseSizesErrors(t *testing.T) {
 		{"4096:1,8192", false, "want SIZE:WEIGHT"},
 		{"4096:1,", false, "want SIZE:WEIGHT"},
 		{"1:9223372036854775807,2:1", false, "add up"},
+		{"exact:", false, "want SIZE:WEIGHT"},
+		{"exact:4KiB:1,4096:2", false, "there already"},
+		{"exact:4KiB:0", false, "at least 1"},
+		{"exact:4KiB:1", true, "leave --obj.randsize out"},
+		{"lognormal:median=1KiB,sigma=1", false, "want lognormal:median=SIZE,sigma=NUMBER,max=SIZE"},
+		{"lognormal:median=1KiB,sigma=1,max=1", false, "smaller than the median"},
+		{"lognormal:median=0,sigma=1,max=1", false, "at least 1 byte"},
+		{"lognormal:median=1KiB,sigma=0,max=1MiB", false, "sigma is not a number above 0"},
+		{"lognormal:median=1KiB,sigma=NaN,max=1MiB", false, "sigma is not a number above 0"},
+		{"lognormal:median=1KiB,median=1KiB,max=1MiB", false, "given twice"},
+		{"lognormal:mean=1KiB,sigma=1,max=1MiB", false, "not median, sigma or max"},
 	} {
 		_, err := ParseSizes(c.spec, c.randomize)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -185,7 +199,7 @@ func TestBucketSizesSample(t *testing.T) {
 // sample draws n sizes and returns their sum.
 func sample(t *testing.T, s Sizes, n int, low, high int64, each func(int64)) float64 {
 	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := Rand(1, "sizes", 2)
 	sum := 0.0
 	for range n {
 		size := s.Next(r)
@@ -218,7 +232,7 @@ func TestUniformSizes(t *testing.T) {
 			t.Errorf("size %d has %.5f of the objects", 100+i, share)
 		}
 	}
-	if wide := (uniformSizes{0, math.MaxInt64}); wide.Next(rand.New(rand.NewPCG(1, 1))) < 1<<32 {
+	if wide := (uniformSizes{0, math.MaxInt64}); wide.Next(Rand(1, "wide", 1)) < 1<<32 {
 		t.Error("a wide range is cut")
 	}
 }

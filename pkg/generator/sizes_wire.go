@@ -12,10 +12,13 @@ type SizesText struct{ Sizes }
 const random = "random "
 
 // MarshalText encodes sizes for UnmarshalText.
-func (s fixedSize) MarshalText() ([]byte, error)   { return []byte(s.String()), nil }
-func (s logSizes) MarshalText() ([]byte, error)    { return []byte(random + s.String()), nil }
-func (s rangeSizes) MarshalText() ([]byte, error)  { return []byte(random + s.String()), nil }
-func (b bucketSizes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+func (s fixedSize) MarshalText() ([]byte, error)      { return []byte(s.String()), nil }
+func (s logSizes) MarshalText() ([]byte, error)       { return []byte(random + s.String()), nil }
+func (s rangeSizes) MarshalText() ([]byte, error)     { return []byte(random + s.String()), nil }
+func (s uniformSizes) MarshalText() ([]byte, error)   { return []byte(s.String()), nil }
+func (b bucketSizes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil }
+func (s exactSizes) MarshalText() ([]byte, error)     { return []byte(s.String()), nil }
+func (s lognormalSizes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // MarshalText encodes the sizes.
 func (s *SizesText) MarshalText() ([]byte, error) {

@@ -65,6 +65,7 @@ type Trailer struct {
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
 	CutOff      *CutOff `json:"cut_off,omitempty"`
 	Pauses      []Pause `json:"pauses,omitempty"`
+	Picks       *Picks  `json:"picks,omitempty"`
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
 	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
 	Merged []*Trailer `json:"merged,omitempty"`

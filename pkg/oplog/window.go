@@ -178,3 +178,20 @@ type Pause struct {
 	At      time.Time `json:"at"`
 	Seconds float64   `json:"s"`
 }
+
+// Picks count the requests of the window whose objects were chosen by popularity.
+type Picks struct {
+	All     int64 `json:"all"`
+	Hottest int64 `json:"hottest"` // those of the hottest 1 % of the objects
+}
+
+// Add returns the sum of both, either of which may be nil; nil if there are none.
+func (p *Picks) Add(o *Picks) *Picks {
+	switch {
+	case o == nil || o.All == 0:
+		return p
+	case p == nil:
+		return &Picks{o.All, o.Hottest}
+	}
+	return &Picks{p.All + o.All, p.Hottest + o.Hottest}
+}

@@ -324,6 +324,9 @@ func (p *compactPrinter) onTheWire(op *results.Operation) {
 
 // whose prints which figures are the store's.
 func (p *compactPrinter) whose() {
+	if hottest := p.report.Hottest(); hottest != "" {
+		p.paragraph("Popularity:", hottest)
+	}
 	c := p.report.Client
 	switch {
 	case c == nil:

@@ -65,6 +65,9 @@ func Text(w io.Writer, r *results.Report, o TextOptions) error {
 	if r.End == "completed" && r.EndReason != "" {
 		p.line("\nThe run ended because %s.", r.EndReason)
 	}
+	if hottest := r.Hottest(); hottest != "" {
+		p.line("\nPopularity: %s.", hottest)
+	}
 	p.marks(r)
 	p.load(r)
 	p.assertions(r.Assertions)

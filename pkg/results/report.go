@@ -31,6 +31,7 @@ type Report struct {
 
 	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
+	Picks      *oplog.Picks   `json:"picks,omitempty"`       // requests whose objects were chosen by popularity
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
 	Client     *ClientVerdict `json:"client,omitempty"`      // which figures describe the store; missing if nothing was measured, and in aggregated results
 
@@ -392,7 +393,7 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
 	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements
 	r.End, r.EndReason = t.End, t.Reason
-	r.CutOff, r.Pauses, r.ClientLoad = t.CutOff, t.Pauses, t.Load
+	r.CutOff, r.Pauses, r.Picks, r.ClientLoad = t.CutOff, t.Pauses, t.Picks, t.Load
 	if t.End != "" && t.End != "completed" {
 		w := "The run was " + t.End
 		if t.Reason != "" {
@@ -439,4 +440,12 @@ func (r *Report) NameClients(h oplog.Header) {
 			name(&op.Slowest[j].Client, op.Slowest[j].Run)
 		}
 	}
+}
+
+// Hottest says how many of the requests the hottest objects got; "" if objects were not chosen by popularity.
+func (r *Report) Hottest() string {
+	if r.Picks == nil || r.Picks.All == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the hottest 1 %% of the objects got %.1f %% of the requests that chose an object", 100*float64(r.Picks.Hottest)/float64(r.Picks.All))
 }

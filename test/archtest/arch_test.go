@@ -59,7 +59,7 @@ func allowed() map[string][]string {
 		"pkg/fleet":            {"internal/wholefile", "internal/pause", "pkg/bench", "pkg/bench/recording", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/oplog/merge", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
 		"pkg/bench":            {"internal/pause", "pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human", "pkg/bench/pacing", "pkg/bench/recording", "pkg/bench/verify"},
 		"pkg/bench/ops":        {"internal/human", "pkg/bench", "pkg/bench/archive", "pkg/bench/verify", "pkg/generator", "pkg/lease", "pkg/store"},
-		"pkg/bench/pacing":     {"internal/pause", "pkg/hostload"},
+		"pkg/bench/pacing":     {"internal/pause", "pkg/generator", "pkg/hostload"},
 		"pkg/bench/recording":  {"pkg/oplog"},
 		"pkg/bench/archive":    {"pkg/generator"},
 		"pkg/bench/verify":     {"pkg/generator", "pkg/store"},

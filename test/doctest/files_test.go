@@ -75,7 +75,7 @@ func TestOpLog(t *testing.T) {
 	same(t, "second line", plain(comments[0].names()), headerFields)
 	trailerFields := slices.Concat(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]())),
 		prefixed("unsent_waits.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("cut_off.", fields(reflect.TypeFor[oplog.CutOff]())),
-		prefixed("pauses.", fields(reflect.TypeFor[oplog.Pause]())))
+		prefixed("pauses.", fields(reflect.TypeFor[oplog.Pause]())), prefixed("picks.", fields(reflect.TypeFor[oplog.Picks]())))
 	same(t, "last line", plain(comments[1].names()), trailerFields)
 
 	window := doc.in(t, "The window in the log")[0].names()

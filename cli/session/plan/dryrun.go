@@ -163,6 +163,9 @@ func Requests(o *bench.Options, others []string) string {
 	how := "as fast as they are answered"
 	if o.Rate > 0 {
 		how = fmt.Sprintf("at %g requests/s", o.Rate)
+		if o.Poisson {
+			how += " with Poisson arrivals"
+		}
 	}
 	send := "workers send"
 	if o.Concurrency == 1 {

@@ -55,6 +55,9 @@ func (m *Mixed) Prepare(ctx context.Context, e *bench.Env) error {
 		shared := &m.shared[at[m.bucket(i)]]
 		shared.entries = append(shared.entries, one)
 	}
+	for i := range m.shared {
+		m.shared[i].popular = newPopularity(m.Zipf, e.Seed, len(m.shared[i].entries))
+	}
 	m.objects = objects{}
 	m.name = (*bench.Worker).NextKey
 	m.total = m.Get + m.Stat + m.Put + m.Delete

@@ -30,6 +30,8 @@ type Pool struct {
 	Client, Clients int
 	Unique          bool // all objects equally often, in passes of random order
 	Epochs          int  // ends the run after that many passes; 0 = does not
+	// Zipf is the exponent of the distribution by which objects are chosen, without Unique; 0 = all alike.
+	Zipf float64
 
 	objects
 	shares []share // by bucket
@@ -37,9 +39,10 @@ type Pool struct {
 
 // A share is the part of the pool in one bucket, for the workers of that bucket.
 type share struct {
-	of    []int // numbers of the objects; nil = all
-	count int
-	order *order
+	of      []int // numbers of the objects; nil = all
+	count   int
+	order   *order
+	popular *popularity // nil = all objects alike
 }
 
 func (s *share) index(i int) int {
@@ -89,6 +92,7 @@ func (p *Pool) divide(e *bench.Env) {
 	for i := range p.shares {
 		s := &p.shares[i]
 		s.order = &order{seed: e.Seed, stream: e.Stream, objects: s.count, epochs: p.Epochs}
+		s.popular = newPopularity(p.Zipf, e.Seed, s.count)
 	}
 }
 
@@ -182,7 +186,7 @@ func (p *Pool) listOne(ctx context.Context, e *bench.Env, limit int) error {
 func (p *Pool) pick(w *bench.Worker) (*store.Object, error) {
 	if !p.Unique {
 		s := &p.shares[w.Bucket]
-		return p.at(s.index(w.Rand.IntN(s.count)), w), nil
+		return p.at(s.index(s.popular.pick(w, s.count)), w), nil
 	}
 	for k := range p.shares {
 		s := &p.shares[(w.Bucket+k)%len(p.shares)]

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
@@ -72,7 +71,7 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 	var wg sync.WaitGroup
 	for id := range 8 {
 		wg.Go(func() {
-			w := &bench.Worker{ID: id, Rand: rand.New(rand.NewPCG(1, uint64(id)))}
+			w := &bench.Worker{ID: id, Rand: generator.Rand(1, "worker", id)}
 			for i := range 2000 {
 				switch i % 4 {
 				case 0:

@@ -14,7 +14,8 @@ import (
 type sharedPool struct {
 	names    *generator.Names
 	bucket   string
-	versions bool // entries are versions of objects
+	versions bool        // entries are versions of objects
+	popular  *popularity // of the entries that are read; nil = all alike
 
 	mu      sync.Mutex
 	entries []*entry
@@ -44,7 +45,7 @@ func (p *sharedPool) acquire(w *bench.Worker) *entry {
 	if len(p.entries) == 0 {
 		return nil
 	}
-	e := p.entries[w.Rand.IntN(len(p.entries))]
+	e := p.entries[p.popular.pick(w, len(p.entries))]
 	e.readers++
 	return e
 }

@@ -21,7 +21,8 @@ func TestSizesTravel(t *testing.T) {
 	for _, test := range []struct {
 		spec   string
 		random bool
-	}{{"10MiB", false}, {"10MiB", true}, {"1KiB,1MiB", true}, {"4096:10,8192:1", false}} {
+	}{{"10MiB", false}, {"10MiB", true}, {"1KiB,1MiB", true}, {"4096:10,8192:1", false},
+		{"4KiB-1MiB", false}, {"exact:4KiB:60,1MiB:30", false}, {"lognormal:median=64KiB,sigma=1.5,max=1GiB", false}} {
 		sizes, err := generator.ParseSizes(test.spec, test.random)
 		if err != nil {
 			t.Fatal(err)

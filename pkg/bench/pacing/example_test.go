@@ -12,7 +12,7 @@ import (
 // all of them.
 func ExamplePacer() {
 	start := time.Now().Add(-time.Second)
-	p, err := pacing.New(10, start, time.Time{})
+	p, err := pacing.New(pacing.Constant(10), start, time.Time{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,34 +11,43 @@ import (
 	"warp/pkg/hostload"
 )
 
-// A Pacer is an open-loop schedule: arrival n is due n intervals after the
-// start, whatever happened to the arrivals before it.
+// A Pacer is an open-loop schedule: each arrival is due at its time, whatever
+// happened to the arrivals before it.
 type Pacer struct {
-	Warmup time.Duration // in which the rate rises from 0 to the full one; 0 = it is full at once
-	Max    int64         // arrivals in all; 0 = no limit
-	Lag    *hostload.Lag // of arrivals that a worker waited for; nil = not measured
+	Max int64         // arrivals in all; 0 = no limit
+	Lag *hostload.Lag // of arrivals that a worker waited for; nil = not measured
 
 	// Measured reports whether an arrival that is due then counts in Lag; nil = all do.
 	Measured func(due time.Time) bool
 
-	start    time.Time
-	end      time.Time // zero = open
-	interval float64   // ns
+	start time.Time
+	end   time.Time // zero = open
+	rate  rate
 
 	// mu is locked while waiting for the next arrival: one worker watches the
 	// clock, and the others queue behind it.
-	mu    sync.Mutex
-	taken int64 // arrivals that workers have taken
-	alarm *alarm
+	mu       sync.Mutex
+	sequence *sequence // of arrivals that workers have not taken
+	alarm    *alarm
 }
 
-// New returns a schedule of rate arrivals per second; a zero end leaves it open.
-func New(rate float64, start, end time.Time) (*Pacer, error) {
+// A Schedule describes when requests are due.
+type Schedule struct {
+	Stages []Stage // in this order
+	Rate   float64 // arrivals per second after the stages; 0 = none
+	Arrivals
+}
+
+// Constant returns the schedule with the same rate all the time.
+func Constant(rate float64) Schedule { return Schedule{Rate: rate} }
+
+// New returns a pacer that begins at start; a zero end leaves it open.
+func New(s Schedule, start, end time.Time) (*Pacer, error) {
 	a, err := newAlarm()
 	if err != nil {
 		return nil, err
 	}
-	return &Pacer{start: start, end: end, interval: 1e9 / rate, alarm: a}, nil
+	return &Pacer{start: start, end: end, rate: newRate(s.Stages, s.Rate), sequence: newSequence(s.Arrivals), alarm: a}, nil
 }
 
 // Close ends all waiting.
@@ -51,8 +60,8 @@ func (p *Pacer) Next(ctx context.Context) (due time.Time, ok bool) {
 	idle := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = p.Due(p.taken)
-	if p.Max > 0 && p.taken >= p.Max {
+	due = p.due(p.sequence.next)
+	if p.Max > 0 && p.sequence.taken >= p.Max {
 		return due, false
 	}
 	if !p.end.IsZero() && !due.Before(p.end) {
@@ -73,62 +82,53 @@ func (p *Pacer) Next(ctx context.Context) (due time.Time, ok bool) {
 	if ctx.Err() != nil {
 		return due, false
 	}
-	p.taken++
+	p.sequence.take()
 	if p.Lag != nil && idle.Before(due) && (p.Measured == nil || p.Measured(due)) {
 		p.Lag.Add(time.Since(due))
 	}
 	return due, true
 }
 
-// Interval is the time between two arrivals at the full rate, in ns.
-func (p *Pacer) Interval() float64 { return p.interval }
+// latest is when an arrival is due that never is.
+const latest = time.Duration(math.MaxInt64)
 
-// Due returns when arrival k is due.
-func (p *Pacer) Due(k int64) time.Time { return p.start.Add(p.at(k)) }
-
-// ramp returns how many arrivals are due while the rate rises: half as many as at
-// the full rate.
-func (p *Pacer) ramp() float64 { return float64(p.Warmup) / p.interval / 2 }
-
-// at returns when arrival k is due, from the start. The rate rises linearly, so
-// the number of arrivals grows with the square of the time.
-func (p *Pacer) at(k int64) time.Duration {
-	n := float64(k)
-	if n < p.ramp() {
-		return time.Duration(math.Sqrt(2 * float64(p.Warmup) * n * p.interval))
+// due returns when an arrival of the sequence is due.
+func (p *Pacer) due(arrival float64) time.Time {
+	if ns := math.Round(p.rate.at(arrival) * 1e9); ns < float64(latest) {
+		return p.start.Add(time.Duration(ns))
 	}
-	return time.Duration(float64(p.Warmup) + (n-p.ramp())*p.interval)
+	return p.start.Add(latest)
 }
 
-// before returns how many arrivals are due before t. It is the inverse of at.
-func (p *Pacer) before(t time.Duration) float64 {
-	ns := max(float64(t), 0) // the start may be in the future
-	if ns < float64(p.Warmup) {
-		return ns * ns / (2 * float64(p.Warmup) * p.interval)
-	}
-	return p.ramp() + (ns-float64(p.Warmup))/p.interval
+// Unsent are arrivals that no worker has taken.
+type Unsent struct {
+	Count    int64
+	FirstDue time.Time
+	Interval float64 // between two of them on average, in ns
 }
 
-// dueBefore is how many arrivals are due before t.
-func (p *Pacer) dueBefore(t time.Time) int64 {
-	// One arrival is due at the start. The tiny part keeps a whole number of
-	// intervals from being rounded up by the last bit of a division.
-	due := int64(math.Ceil(p.before(t.Sub(p.start)) - 1e-9))
-	if p.Max > 0 {
-		due = min(due, p.Max)
-	}
-	return due
-}
-
-// Unsent returns how many arrivals that were due in that time no worker has taken,
-// and the number of the first. They are the last ones, since arrivals are taken in
-// order.
-func (p *Pacer) Unsent(from, to time.Time) (first, n int64) {
+// Unsent returns the arrivals that were due in that time and that no worker has taken: the last ones, since arrivals
+// are taken in order.
+func (p *Pacer) Unsent(from, to time.Time) Unsent {
 	if !p.end.IsZero() && to.After(p.end) {
 		to = p.end
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	first = max(p.taken, p.dueBefore(from))
-	return first, max(0, p.dueBefore(to)-first)
+	first, last, n := p.sequence.rest(p.expected(from), p.expected(to))
+	if left := p.Max - p.sequence.taken; p.Max > 0 && n > left {
+		last = first + (last-first)*float64(left-1)/float64(n-1)
+		n = left
+	}
+	u := Unsent{Count: n}
+	if n > 0 {
+		u.FirstDue = p.due(first)
+	}
+	if n > 1 {
+		u.Interval = (p.rate.at(last) - p.rate.at(first)) * 1e9 / float64(n-1)
+	}
+	return u
 }
+
+// expected returns how many arrivals are expected before t.
+func (p *Pacer) expected(t time.Time) float64 { return p.rate.before(t.Sub(p.start).Seconds()) }

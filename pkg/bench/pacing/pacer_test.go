@@ -2,6 +2,7 @@ package pacing
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 func pacerFor(t *testing.T, rate float64, start, end time.Time) *Pacer {
 	t.Helper()
-	p, err := New(rate, start, end)
+	p, err := New(Constant(rate), start, end)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +78,17 @@ func TestPacerUnsent(t *testing.T) {
 		_, _ = p.Next(context.Background())
 	}
 	p.end = p.start.Add(200 * time.Millisecond)
-	if first, n := p.Unsent(p.start, p.end.Add(time.Second)); first != 50 || n != 150 {
-		t.Errorf("50 of the 200 arrivals in 200 ms at 1000/s went off, and %d did not", n)
+	want := Unsent{Count: 150, FirstDue: p.start.Add(50 * time.Millisecond), Interval: 1e6}
+	if got := p.Unsent(p.start, p.end.Add(time.Second)); got.Count != want.Count || !got.FirstDue.Equal(want.FirstDue) || math.Abs(got.Interval-want.Interval) > 1e-3 {
+		t.Errorf("50 of the 200 arrivals in 200 ms at 1000/s went off; unsent are %+v, want %+v", got, want)
+	}
+	p.Max = 60
+	if got := p.Unsent(p.start, p.end.Add(time.Second)); got.Count != 10 || math.Abs(got.Interval-want.Interval) > 1e-3 {
+		t.Errorf("50 of at most 60 arrivals went off; unsent are %+v", got)
 	}
 	for _, warmup := range []time.Duration{0, time.Second} {
-		early := &Pacer{interval: 1e6, Warmup: warmup, start: time.Now().Add(time.Hour)}
-		if n := early.before(-time.Second); n != 0 {
+		early := newRate(ramp(warmup, 1000), 1000)
+		if n := early.before(-1); n != 0 {
 			t.Errorf("warm-up %v: %v arrivals are due a second before the start", warmup, n)
 		}
 	}
@@ -110,7 +116,7 @@ func TestPacerLag(t *testing.T) {
 					t.Fatal("the schedule ended")
 				}
 				if test.noted { // this worker is soon back, however busy the machine is
-					p.start = time.Now().Add(-p.at(p.taken) + 100*time.Microsecond)
+					p.start = time.Now().Add(p.start.Sub(p.due(p.sequence.next)) + 100*time.Microsecond)
 				}
 			}
 			if got := p.Lag.P99(); got > 0 != test.noted {
@@ -123,7 +129,7 @@ func TestPacerLag(t *testing.T) {
 // BenchmarkPacerLag shows how late arrivals go off: the median should be far
 // below what a request takes.
 func BenchmarkPacerLag(b *testing.B) {
-	p, err := New(2000, time.Now(), time.Time{})
+	p, err := New(Constant(2000), time.Now(), time.Time{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,21 +157,133 @@ func TestPacerEndsWithTheRun(t *testing.T) {
 	if _, ok := p.Next(ctx); ok || time.Since(start) > 5*time.Second {
 		t.Errorf("next returned %v after %v", ok, time.Since(start))
 	}
-	if _, n := p.Unsent(p.start, p.start.Add(350*time.Second)); n != 3 {
-		t.Errorf("%d arrivals are unsent after 350 s, want 3: those due at 100, 200 and 300 s", n)
+	if u := p.Unsent(p.start, p.start.Add(350*time.Second)); u.Count != 3 {
+		t.Errorf("%d arrivals are unsent after 350 s, want 3: those due at 100, 200 and 300 s", u.Count)
 	}
+}
+
+// ramp returns stages in which the rate rises from 0.
+func ramp(length time.Duration, rate float64) []Stage {
+	return []Stage{{Length: length, To: rate}}
 }
 
 // The rate rises in a line, and both directions of the schedule agree.
 func TestPacerRamp(t *testing.T) {
 	t.Parallel()
-	p := &Pacer{interval: 1e7, Warmup: 2 * time.Second} // 100/s after 2 s
-	for k, want := range map[int64]time.Duration{0: 0, 25: time.Second, 100: 2 * time.Second, 200: 3 * time.Second} {
-		if got := p.at(k); (got - want).Abs() > time.Microsecond {
-			t.Errorf("arrival %d is due after %s, want %s", k, got, want)
+	r := newRate(ramp(2*time.Second, 100), 100)
+	for k, want := range map[float64]float64{0: 0, 25: 1, 100: 2, 200: 3} {
+		if got := r.at(k); math.Abs(got-want) > 1e-6 {
+			t.Errorf("arrival %g is due after %g s, want %g", k, got, want)
 		}
-		if back := p.before(want); back < float64(k)-.001 || back > float64(k)+.001 {
-			t.Errorf("%g arrivals before %s, want %d", back, want, k)
+		if back := r.before(want); math.Abs(back-k) > .001 {
+			t.Errorf("%g arrivals before %g s, want %g", back, want, k)
 		}
+	}
+}
+
+// Stages follow one another, whether the rate rises, falls or rests, and nothing is due after the last one.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	r := newRate([]Stage{{time.Minute, 1000, 1000}, {5 * time.Minute, 1000, 5000}, {time.Minute, 0, 0}, {time.Minute, 5000, 1000}}, 0)
+	for _, point := range []struct{ s, arrivals float64 }{{60, 60_000}, {120, 60_000 + 60*1400}, {360, 960_000}, {450, 960_000 + 30*4000}, {480, 1_140_000}} {
+		if got := r.before(point.s); math.Abs(got-point.arrivals) > 1e-6 {
+			t.Errorf("%g arrivals before %g s, want %g", got, point.s, point.arrivals)
+		}
+		if got := r.at(point.arrivals - 1e-3); math.Abs(got-point.s) > 1e-3 {
+			t.Errorf("arrival %g is due after %g s, want %g", point.arrivals, got, point.s)
+		}
+	}
+	if got := r.at(960_000); got != 420 {
+		t.Errorf("after a stage without arrivals, the next one is due after %g s, want 420", got)
+	}
+	if got := r.at(1_140_000); !math.IsInf(got, 1) {
+		t.Errorf("an arrival is due after the last stage, after %g s", got)
+	}
+}
+
+// arrivals returns when the first n arrivals are due, in s.
+func arrivals(a Arrivals, rate float64, n int) (due []float64) {
+	s, r := newSequence(a), newRate(nil, rate)
+	for range n {
+		due = append(due, r.at(s.next))
+		s.take()
+	}
+	return due
+}
+
+// The gaps of Poisson arrivals are exponential, by Anderson and Darling's test, and no gap depends on the one before it.
+func TestPoissonArrivals(t *testing.T) {
+	t.Parallel()
+	const rate, n = 500, 20_000
+	due := arrivals(Arrivals{Poisson: true, Seed: 1}, rate, n)
+	gaps := make([]float64, n)
+	for i, at := range due {
+		gaps[i] = at
+		if i > 0 {
+			gaps[i] -= due[i-1]
+		}
+	}
+	later := make([]float64, n-1)
+	for i := range later {
+		later[i] = (1 - math.Exp(-rate*gaps[i])) * (1 - math.Exp(-rate*gaps[i+1])) // mean 1/4 if independent
+	}
+	mean := 0.0
+	for _, x := range later {
+		mean += x / float64(len(later))
+	}
+	if math.Abs(mean-0.25) > 5*0.22/math.Sqrt(n) {
+		t.Errorf("neighbouring gaps depend on each other: the mean product of their quantiles is %.4f, want 0.25", mean)
+	}
+	slices.Sort(gaps)
+	sum := 0.0
+	for i, gap := range gaps {
+		back := gaps[n-1-i]
+		sum += float64(2*i+1) * (math.Log(-math.Expm1(-rate*gap)) - rate*back)
+	}
+	// The distribution is known entirely; a hundredth of such samples have more than 3.857.
+	if a := -n - sum/n; a > 3.857 {
+		t.Errorf("A² is %.2f, so the gaps are not exponential", a)
+	}
+	if again := arrivals(Arrivals{Poisson: true, Seed: 1}, rate, 10); !slices.Equal(again, due[:10]) {
+		t.Error("the same seed has other arrivals")
+	}
+	if other := arrivals(Arrivals{Poisson: true, Seed: 1, Stream: 1}, rate, 10); slices.Equal(other, due[:10]) {
+		t.Error("another client has the same arrivals")
+	}
+}
+
+// The sum of the clients' even schedules is even.
+func TestEvenArrivalsOfManyClients(t *testing.T) {
+	t.Parallel()
+	const clients, rate, each = 4, 100.0, 50
+	var all []float64
+	for c := range clients {
+		all = append(all, arrivals(Arrivals{Client: c, Clients: clients}, rate, each)...)
+	}
+	slices.Sort(all)
+	for i, at := range all {
+		if want := float64(i) / (clients * rate); math.Abs(at-want) > 1e-9 {
+			t.Fatalf("arrival %d of all is due after %g s, want %g", i, at, want)
+		}
+	}
+}
+
+// What was not sent of Poisson arrivals is what would have come next.
+func TestPoissonUnsent(t *testing.T) {
+	t.Parallel()
+	due := arrivals(Arrivals{Poisson: true, Seed: 2}, 1, 1000)
+	s := newSequence(Arrivals{Poisson: true, Seed: 2})
+	for range 400 {
+		s.take()
+	}
+	from, to := due[500]-1e-9, due[900]+1e-9
+	if first, last, n := s.rest(from, to); n != 401 || math.Abs(first-due[500]) > 1e-9 || math.Abs(last-due[900]) > 1e-9 {
+		t.Errorf("%d arrivals from %g to %g are left, want 401 from %g to %g", n, first, last, due[500], due[900])
+	}
+	if math.Abs(s.next-due[400]) > 1e-9 {
+		t.Error("counting the rest took arrivals")
+	}
+	if _, _, n := s.rest(0, 1e12); math.Abs(float64(n)-1e12) > 5e6 {
+		t.Errorf("%d of 10^12 arrivals are left", n)
 	}
 }

@@ -108,6 +108,7 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 		t.Unsent += x.Unsent
 		loads = append(loads, x.Load)
 		t.CutOff = t.CutOff.Add(x.CutOff)
+		t.Picks = t.Picks.Add(x.Picks)
 		t.Pauses = append(t.Pauses, x.Pauses...)
 	}
 	slices.SortFunc(t.Pauses, func(a, b oplog.Pause) int { return a.At.Compare(b.At) })
