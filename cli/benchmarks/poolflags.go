@@ -53,7 +53,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "object `SIZE`, a range MIN-MAX, classes 4096:10,8192:1, exact:4KiB:60,1MiB:40, or lognormal:median=64KiB,sigma=1,max=1GiB"}
+		Usage: "`SIZE`, MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Destination: &p.minSize, Hidden: true,

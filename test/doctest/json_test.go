@@ -298,7 +298,7 @@ func (s sighting) runs(t *testing.T, dir string) {
 		}
 	}
 	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
-		"--rps-limit=1000", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
+		"--rps-limit=1000", "--pick=zipf:1", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
 	s.document(t, r.out, reportType)
 	for l := range strings.Lines(r.errout) { // of a preparation, whose total is known
 		if strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`) {
