@@ -27,6 +27,7 @@ func sections() map[string]reflect.Type {
 		"Client":                 reflect.TypeFor[results.ClientVerdict](),
 		"Client figure":          reflect.TypeFor[results.ClientFigure](),
 		"Cut off":                reflect.TypeFor[oplog.CutOff](),
+		"Picks":                  reflect.TypeFor[oplog.Picks](),
 		"Pause":                  reflect.TypeFor[oplog.Pause](),
 		"Mark":                   reflect.TypeFor[results.MarkReport](),
 		"Mark phase":             reflect.TypeFor[results.MarkPhase](),
