@@ -26,6 +26,8 @@ require (
 
 require github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
 
+require github.com/anishathalye/porcupine v1.3.1
+
 require (
 	cloud.google.com/go/compute/metadata v0.3.0 // indirect
 	golang.org/x/oauth2 v0.37.0

@@ -12,6 +12,9 @@ const clientColumn = "\tclient_ns"
 // statementColumn follows in logs of scripts only, to keep other logs short.
 const statementColumn = "\tstatement"
 
+// checkColumns follow in logs of warp consistency only.
+const checkColumns = "\tproperty\toutcome\tcondition\ttoken_sent\ttoken_received"
+
 // A column is the meaning of a field, whatever its place in the row.
 type column uint8
 
@@ -39,6 +42,11 @@ const (
 	colRequests
 	colClientTime
 	colStatement
+	colProperty
+	colOutcome
+	colCondition
+	colTokenSent
+	colTokenReceived
 	numColumns
 )
 
@@ -66,6 +74,12 @@ var columnNames = [numColumns]string{
 	colRequests:   "requests",
 	colClientTime: "client_ns",
 	colStatement:  "statement",
+
+	colProperty:      "property",
+	colOutcome:       "outcome",
+	colCondition:     "condition",
+	colTokenSent:     "token_sent",
+	colTokenReceived: "token_received",
 }
 
 // essential are the columns that every log must have, besides end or duration_ns.

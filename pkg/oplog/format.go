@@ -10,6 +10,7 @@ import (
 type rowFormatter struct {
 	index    uint64
 	scripted bool // there is a column for the statements of a script
+	checked  bool // there are columns for checks
 	time     field.TimeFormatter
 }
 
@@ -17,6 +18,9 @@ func (f *rowFormatter) appendColumns(b []byte) []byte {
 	b = append(b, columns...)
 	if f.scripted {
 		b = append(b, statementColumn...)
+	}
+	if f.checked {
+		b = append(b, checkColumns...)
 	}
 	return append(b, '\n')
 }
@@ -51,6 +55,9 @@ func (f *rowFormatter) append(b []byte, r *Record) []byte {
 	}
 	if f.scripted {
 		b = r.Statement.append(append(b, '\t'))
+	}
+	if f.checked {
+		b = r.Check.append(b)
 	}
 	return append(b, '\n')
 }

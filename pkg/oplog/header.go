@@ -30,8 +30,13 @@ type Header struct {
 	// ClockOffset is how far the clock of these rows is ahead of the clock of
 	// the run's coordinator, in ns. Merge subtracts it from all times.
 	ClockOffset int64 `json:"clock_offset_ns,omitempty"`
+	// ClockError is by how much ClockOffset may be wrong, in ns.
+	ClockError int64 `json:"clock_error_ns,omitempty"`
 	// ClockApplied is the offset that a merge has taken off.
 	ClockApplied int64 `json:"clock_applied_ns,omitempty"`
+
+	// Checks says what warp consistency checked. The log has columns for it.
+	Checks *Checks `json:"checks,omitempty"`
 
 	// Scripted says that the log has a column for the statements of a script,
 	// whether or not their text is known. A Writer also adds the column if

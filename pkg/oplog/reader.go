@@ -43,6 +43,7 @@ type Reader struct {
 	clients   wire.Interner
 	endpoints wire.Interner
 	errs      wire.Interner
+	checks    wire.Interner // properties and outcomes
 
 	statements statementParser
 	origins    OriginIndex
@@ -179,6 +180,9 @@ func (r *Reader) readHead() error {
 		r.noRow(line, complete)
 	}
 	r.header.Scripted = r.has[colStatement]
+	if r.has[colProperty] && r.header.Checks == nil { // a piece of a log
+		r.header.Checks = &Checks{}
+	}
 	return r.indexOrigins()
 }
 

@@ -39,6 +39,7 @@ type Record struct {
 	Requests uint16  // HTTP requests sent for this row, retries included; 0 = unknown
 	Phases   *Phases // of the HTTP requests of the last attempt; nil = not measured. Never changed
 	Category uint64  // the file's cat column, carried through
+	Check    *Check  // in logs of warp consistency; nil = the request checks nothing. Never changed
 }
 
 // atStart is the offset of a byte that a coarse clock saw at the start itself.

@@ -94,6 +94,7 @@ func (r *Reader) forgetNames() {
 	r.clients.Forget()
 	r.endpoints.Forget()
 	r.errs.Forget()
+	r.checks.Forget()
 }
 
 // nulError names the field that has a NUL in it.
@@ -220,6 +221,8 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		phases, ok := parsePhases(f)
 		rec.Phases = phases
 		return ok
+	case colProperty, colOutcome, colCondition, colTokenSent, colTokenReceived:
+		r.setCheck(rec, c, f)
 	case colUnknown:
 	default:
 		return r.setNumber(rec, c, f)

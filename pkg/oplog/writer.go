@@ -44,6 +44,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	}
 	lw := &Writer{dst: w, enc: enc, buf: make([]byte, 0, 2*bufferedText)}
 	lw.format.scripted = h.Scripted || len(h.Statements) > 0
+	lw.format.checked = h.Checks != nil
 	lw.buf = lw.format.appendColumns(lw.buf)
 	if err := lw.comment(h); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func allowed() map[string][]string {
 		"cli": {
 			"cli/command", "cli/commands", "cli/exit", "cli/process", "cli/terminal",
 			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "internal/wholefile", "pkg/aggregate", "pkg/assert",
-			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
+			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/consistency", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
 			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/ais", "pkg/store/credentials", "pkg/store/dial",
@@ -85,6 +85,7 @@ func allowed() map[string][]string {
 		"pkg/store/hostselect": {},
 		"pkg/s3mem":            {},
 		"pkg/generator":        {},
+		"pkg/consistency":      {"pkg/oplog", "pkg/results"},
 		"pkg/oplog/merge":      {"pkg/oplog", "pkg/hostload", "internal/human", "internal/wire"},
 		"pkg/oplog":            {"pkg/oplog/field", "pkg/oplog/lines", "pkg/hostload", "internal/human", "internal/wire"},
 		"pkg/oplog/field":      {},

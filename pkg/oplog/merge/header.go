@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -204,4 +205,24 @@ func alternatives(values []string) string {
 		values = append(values[:maxAlternatives], "…")
 	}
 	return strings.Join(values, " | ")
+}
+
+// combineChecks returns what two logs of warp consistency checked together; nil = they are of other commands.
+func combineChecks(a, b *oplog.Checks) *oplog.Checks {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	all := &oplog.Checks{Properties: slices.Clone(a.Properties), NotPromised: maps.Clone(a.NotPromised), Unordered: a.Unordered || b.Unordered}
+	for _, p := range b.Properties {
+		if !slices.Contains(all.Properties, p) {
+			all.Properties = append(all.Properties, p)
+		}
+	}
+	for p, why := range b.NotPromised {
+		if all.NotPromised == nil {
+			all.NotPromised = map[string]string{}
+		}
+		all.NotPromised[p] = min(cmp.Or(all.NotPromised[p], why), why) // whatever the order of the logs
+	}
+	return all
 }

@@ -130,6 +130,7 @@ func (t *threadSet) each(f func(thread uint32) bool) bool {
 func (in *input) addHeader() {
 	m, h := in.m, in.header
 	m.scripted = m.scripted || h.Scripted
+	m.checks = combineChecks(m.checks, h.Checks)
 	if len(h.Merged) == 0 {
 		m.log(h.Run, h.Client).addHeader(withClockApplied(h))
 		return

@@ -118,6 +118,7 @@ type merger struct {
 	marks    []oplog.Mark
 	rowsRead int64
 	scripted bool // an input has a column of statements
+	checks   *oplog.Checks
 
 	clients []*client // of the result, in order
 	header  oplog.Header
@@ -156,7 +157,7 @@ func (r *threadRange) numbering() numbering { return numbering{r.client, r.from}
 
 // write writes the sorted rows to a log at path.
 func (m *merger) write(path string) error {
-	m.header.Scripted = m.scripted
+	m.header.Scripted, m.header.Checks = m.scripted, m.checks
 	if len(m.header.Merged) == 0 && m.trailer.Window == nil {
 		m.header.Windowed = false // a piece of a log, which does not contain its window
 	}

@@ -47,7 +47,7 @@ func appendBody(b []byte, r *oplog.Record) []byte {
 	for _, s := range [...]string{r.Op, r.Client, r.Endpoint, r.Key, r.Err} {
 		b = wire.AppendText(b, s)
 	}
-	return b
+	return appendCheck(b, r.Check)
 }
 
 // statementNumber returns different numbers for the warm-up and the rest of a statement.
@@ -71,9 +71,22 @@ func appendPhases(b []byte, p *oplog.Phases) []byte {
 	return b
 }
 
+// appendCheck writes 0 if there is no check.
+func appendCheck(b []byte, c *oplog.Check) []byte {
+	if c == nil {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, s := range [...]string{c.Property, c.Outcome, c.Condition, c.Sent, c.Received} {
+		b = wire.AppendText(b, s)
+	}
+	return b
+}
+
 // A rowDecoder decodes rows into records. It interns their strings, except keys.
 type rowDecoder struct {
 	op, client, endpoint, err wire.Interner
+	property, outcome         wire.Interner
 }
 
 // decode undoes appendBody.
@@ -106,6 +119,10 @@ func (x *rowDecoder) decode(row *row, r *oplog.Record) error {
 	r.Endpoint = x.endpoint.Get(text())
 	r.Key = string(text())
 	r.Err = x.err.Get(text())
+	if d.Uint() > 0 {
+		r.Check = &oplog.Check{Property: x.property.Get(text()), Outcome: x.outcome.Get(text()),
+			Condition: string(text()), Sent: string(text()), Received: string(text())}
+	}
 	if d.Bad {
 		return errSpill
 	}

@@ -1,0 +1,77 @@
+package consistency
+
+import (
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A Collector makes a [Log] of the records of an op log.
+type Collector struct {
+	operations []Operation
+	clients    map[int]string // the names of clients by their numbers in tokens
+}
+
+// Add takes the next records.
+func (c *Collector) Add(records []oplog.Record) error {
+	for i := range records {
+		r := &records[i]
+		if r.Check == nil {
+			continue
+		}
+		if t, ok := ParseToken(r.Check.Sent); ok {
+			if c.clients == nil {
+				c.clients = map[int]string{}
+			}
+			c.clients[t.Client] = r.Client
+		}
+		start, end := r.Span()
+		c.operations = append(c.operations, Operation{
+			Check: r.Check, Op: r.Op, Key: r.Key, Run: r.Run, Client: r.Client, Thread: r.Thread, Endpoint: r.Endpoint,
+			Err: r.Err, Status: r.Status, Start: start, End: end,
+		})
+	}
+	return nil
+}
+
+// Log returns what was recorded. The operations are as wide as the clocks of the clients demand.
+func (c *Collector) Log(h oplog.Header, t oplog.Trailer, marks []oplog.Mark) *Log {
+	log := &Log{Operations: c.operations, Marks: marks, ClockError: clockError(h), Complete: c.complete(h, t)}
+	if h.Checks != nil {
+		log.Checks = *h.Checks
+	}
+	if w := t.Window; w != nil {
+		log.Seconds = time.Duration(w.End - w.Start).Seconds()
+	}
+	if wide := int64(log.ClockError); wide > 0 {
+		for i := range log.Operations {
+			log.Operations[i].Start -= wide
+			log.Operations[i].End += wide
+		}
+	}
+	return log
+}
+
+// clockError returns how far the times of two clients may be wrong.
+func clockError(h oplog.Header) (worst time.Duration) {
+	if len(h.Merged) < 2 {
+		return 0
+	}
+	for _, o := range h.Merged {
+		worst = max(worst, time.Duration(o.Header.ClockError))
+	}
+	return worst
+}
+
+// complete returns the numbers of the clients whose logs have an end.
+func (c *Collector) complete(h oplog.Header, t oplog.Trailer) map[int]bool {
+	whole := map[string]bool{h.Client: t.End != ""}
+	for i, o := range h.Merged {
+		whole[o.Client] = i < len(t.Merged) && t.Merged[i] != nil
+	}
+	all := make(map[int]bool)
+	for number, client := range c.clients {
+		all[number] = whole[client]
+	}
+	return all
+}

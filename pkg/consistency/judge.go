@@ -1,0 +1,208 @@
+package consistency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/pkg/oplog"
+	"warp/pkg/results"
+)
+
+// The properties.
+const (
+	Create         = "create"
+	Register       = "register"
+	DeleteIf       = "delete"
+	CompleteIf     = "complete"
+	ReadAfterWrite = "read-after-write"
+	ListAfterWrite = "list-after-write"
+	Whole          = "whole"
+)
+
+// Properties returns the names of all properties, in the order of the report.
+func Properties() []string {
+	return []string{Create, Register, DeleteIf, CompleteIf, ReadAfterWrite, ListAfterWrite, Whole}
+}
+
+// NeedsCondition reports whether a property is about requests with conditions, which stores may ignore.
+func NeedsCondition(property string) bool {
+	return property == Create || property == Register || property == DeleteIf || property == CompleteIf
+}
+
+// A Log is what a run has recorded.
+type Log struct {
+	oplog.Checks
+	Operations []Operation
+	Marks      []oplog.Mark
+	Seconds    float64 // length of the measured part; 0 = unknown
+	ClockError time.Duration
+	// Complete has the numbers of the clients whose logs are complete. A token of another client may be of a write that
+	// nobody has recorded.
+	Complete map[int]bool
+}
+
+// maxShown is how many violations of a property are shown.
+const maxShown = 3
+
+// A judge collects what the rules find.
+type judge struct {
+	log        *Log
+	anyMissing bool
+	clients    int // highest number of a client in a token, plus one
+}
+
+// A property collects what is known about one.
+type property struct {
+	results.ConsistencyProperty
+	unsupported []*Operation // conditions that the store does not know
+	ignored     bool
+	progress    bool // an update succeeded
+	open        []results.Violation
+	firsts      map[string]bool // rules of which a violation is shown
+	latencies   []time.Duration // of conditional writes that were answered
+	from, to    int64
+}
+
+// A history is what was done to one key, or to the keys of one folder.
+type history struct {
+	key      string
+	property *property
+	ops      []*Operation // by start
+	deletion string       // token of the only deletion; "" = there is none
+	seen     map[string]bool
+}
+
+// Judge judges all properties of a log.
+func Judge(log *Log) *results.Consistency {
+	j := &judge{log: log}
+	properties := make(map[string]*property)
+	var order []*property
+	for _, name := range log.Properties {
+		p := &property{firsts: map[string]bool{}}
+		p.Property = name
+		properties[name] = p
+		order = append(order, p)
+	}
+	histories := make(map[string]*history)
+	var all []*history
+	for i := range log.Operations {
+		o := &log.Operations[i]
+		p := properties[o.Property]
+		if p == nil {
+			continue
+		}
+		p.count(o)
+		j.findMissing(o)
+		key := o.Key
+		if o.Property == ListAfterWrite {
+			key = FolderOf(key)
+		}
+		h := histories[o.Property+" "+key]
+		if h == nil {
+			h = &history{key: key, property: p, seen: map[string]bool{}}
+			histories[o.Property+" "+key] = h
+			all = append(all, h)
+		}
+		h.ops = append(h.ops, o)
+	}
+	slices.SortFunc(all, func(a, b *history) int { return strings.Compare(a.key, b.key) })
+	for _, h := range all {
+		j.history(h)
+	}
+	r := &results.Consistency{ClockErrorMS: float64(log.ClockError) / float64(time.Millisecond)}
+	for _, p := range order {
+		r.Properties = append(r.Properties, j.verdict(p))
+	}
+	return r
+}
+
+// findMissing notices clients whose writes are not all in the log.
+func (j *judge) findMissing(o *Operation) {
+	for _, text := range []string{o.Sent, o.Received} {
+		if t, ok := ParseToken(text); ok && !j.log.Complete[t.Client] {
+			j.anyMissing = true
+		}
+	}
+}
+
+// missing reports whether a token may be of a write that nobody has recorded.
+func (j *judge) missing(token string) bool {
+	t, ok := ParseToken(token)
+	return ok && !j.log.Complete[t.Client]
+}
+
+// history judges one history.
+func (j *judge) history(h *history) {
+	slices.SortStableFunc(h.ops, func(a, b *Operation) int { return cmp.Compare(a.Start, b.Start) })
+	for _, o := range h.ops {
+		if o.Op == Delete && o.Outcome != Failed {
+			h.deletion = o.Sent
+		}
+		if o.isRead() && o.Received != "" {
+			h.seen[o.Received] = true
+		}
+		j.body(h, o)
+	}
+	switch h.property.Property {
+	case Create, CompleteIf, DeleteIf:
+		j.conditional(h)
+	case Register:
+		j.conditional(h)
+		j.counter(h)
+	case ReadAfterWrite:
+		j.readAfterWrite(h)
+	case ListAfterWrite:
+		j.listAfterWrite(h)
+	case Whole:
+		j.whole(h)
+	}
+}
+
+// count counts an operation.
+func (p *property) count(o *Operation) {
+	if p.from == 0 || o.Start < p.from {
+		p.from = o.Start
+	}
+	p.to = max(p.to, o.End)
+	p.Operations++
+	if o.Outcome == Unknown {
+		p.Unknown++
+	}
+	if o.Outcome == Refused {
+		p.Refused++
+	}
+	if o.answered() && (o.isRead() || o.Op == List) || o.Condition != "" && (o.Outcome == Won || o.Outcome == Lost) {
+		p.Checks++
+	}
+	if strings.HasPrefix(o.Condition, ifFalse) || o.Condition == "" || !o.isWrite() {
+		return
+	}
+	switch o.Outcome {
+	case Won:
+		p.Won++
+	case Lost:
+		p.Lost++
+	default:
+		return
+	}
+	p.latencies = append(p.latencies, time.Duration(o.End-o.Start))
+}
+
+// around returns an operation and the writes and reads of its key before it.
+func (h *history) around(o *Operation) []*Operation {
+	i := slices.Index(h.ops, o)
+	return slices.Clone(h.ops[max(0, i-3):min(len(h.ops), i+2)])
+}
+
+// byNumber sorts the writes of a folder by the numbers of its objects.
+func (h *history) byNumber() map[uint64][]*Operation {
+	all := make(map[uint64][]*Operation)
+	for _, o := range h.ops {
+		if n, ok := NumberOf(o.Key); ok && o.isWrite() {
+			all[n] = append(all[n], o)
+		}
+	}
+	return all
+}
