@@ -15,7 +15,7 @@ func (s *suite) putIf(t *testing.T, key string, data []byte, c store.Condition) 
 	t.Helper()
 	do(t, func(ctx context.Context, tr *store.Trace) error {
 		o, err := s.Put(ctx, store.Put{Ref: s.ref(key), Body: bytes.NewReader(data), Size: int64(len(data)), If: c}, tr)
-		token = o.Token
+		token = o.Token()
 		return err
 	})
 	if token == "" {
@@ -60,8 +60,8 @@ func (s *suite) conditionalPuts(t *testing.T) {
 	s.read(t, store.Get{Ref: s.ref(key)}, []byte("second"))
 	do(t, func(ctx context.Context, tr *store.Trace) error {
 		o, err := s.Stat(ctx, s.ref(key), tr)
-		if err == nil && o.Token != second {
-			t.Errorf("the token is %q, and was %q after the upload", o.Token, second)
+		if err == nil && o.Token() != second {
+			t.Errorf("the token is %q, and was %q after the upload", o.Token(), second)
 		}
 		return err
 	})
@@ -69,7 +69,7 @@ func (s *suite) conditionalPuts(t *testing.T) {
 }
 
 func (s *suite) conditionalDeletions(t *testing.T) {
-	const key = "conditions/delete"
+	const key = "conditions/delete/1"
 	s.put(t, key, []byte("first"))
 	first := s.token(t, key)
 	s.put(t, key, []byte("second"))
@@ -81,7 +81,7 @@ func (s *suite) conditionalDeletions(t *testing.T) {
 	do(t, func(ctx context.Context, tr *store.Trace) error {
 		return s.DeleteIf(ctx, s.ref(key), store.Condition{Is: second}, tr)
 	})
-	if left := s.keys(t, store.List{Prefix: "conditions/delete"}); len(left) > 0 {
+	if left := s.keys(t, store.List{Prefix: "conditions/delete/"}); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
 }
@@ -91,7 +91,7 @@ func (s *suite) token(t *testing.T, key string) (token string) {
 	t.Helper()
 	do(t, func(ctx context.Context, tr *store.Trace) error {
 		d, err := s.Get(ctx, store.Get{Ref: s.ref(key)}, tr)
-		token = d.Token
+		token = d.Token()
 		return err
 	})
 	if token == "" {

@@ -100,6 +100,15 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer release()
+		if id := r.URL.Query().Get("uploadId"); r.Method == http.MethodPost && id != "" {
+			bucket, key := split(r)
+			e.backend.completeIf(bucket, key, gofakes3.UploadID(id), conditionsOf(r))
+		}
+	case http.MethodDelete:
+		if c := conditionsOf(r); c != nil && r.URL.RawQuery == "" {
+			e.deleteIf(w, r, c)
+			return
+		}
 	case http.MethodGet, http.MethodHead:
 		if match := r.Header.Get("If-Match"); match != "" && !e.matches(r, match) {
 			writeError(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "The object's ETag is another one.")
@@ -108,6 +117,36 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.s3.ServeHTTP(a, r)
 	a.finish()
+}
+
+// conditionsOf returns the conditions of a write; nil = none.
+func conditionsOf(r *http.Request) *gofakes3.PutConditions {
+	var c gofakes3.PutConditions
+	if match := r.Header.Get("If-Match"); match != "" {
+		c.IfMatch = &match
+	}
+	if none := r.Header.Get("If-None-Match"); none != "" {
+		c.IfNoneMatch = &none
+	}
+	if c == (gofakes3.PutConditions{}) {
+		return nil
+	}
+	return &c
+}
+
+// deleteIf deletes an object if the conditions hold.
+func (e *Embedded) deleteIf(w http.ResponseWriter, r *http.Request, c *gofakes3.PutConditions) {
+	bucket, key := split(r)
+	err := e.backend.deleteIf(bucket, key, c)
+	var refused interface{ ErrorCode() gofakes3.ErrorCode }
+	switch {
+	case err == nil:
+		w.WriteHeader(http.StatusNoContent)
+	case errors.As(err, &refused):
+		writeError(w, r, refused.ErrorCode().Status(), string(refused.ErrorCode()), err.Error())
+	default:
+		writeError(w, r, http.StatusInternalServerError, "InternalError", err.Error())
+	}
 }
 
 // matches checks If-Match, which gofakes3 ignores on downloads.

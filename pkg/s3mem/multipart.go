@@ -20,6 +20,8 @@ type upload struct {
 	meta  []header
 	begun time.Time
 	parts map[int]*object
+	// conditions of completing it, which gofakes3 does not pass on
+	conditions *gofakes3.PutConditions
 }
 
 func (b *backend) CreateMultipartUpload(bucketName, key string, meta map[string]string) (gofakes3.UploadID, error) {
@@ -96,14 +98,24 @@ func (b *backend) CompleteMultipartUpload(bucketName, key string, id gofakes3.Up
 	if err != nil {
 		return "", "", err
 	}
+	defer bk.mu.Unlock()
 	o, err := u.join(in)
 	if err != nil {
-		bk.mu.Unlock()
+		return "", "", err
+	}
+	if err := b.storeLocked(bk, o, u.conditions); err != nil {
 		return "", "", err
 	}
 	b.forget(bk, u)
-	bk.mu.Unlock()
-	return "", o.etag(), b.store(bk, o, nil)
+	return "", o.etag(), nil
+}
+
+// completeIf sets the conditions of the request that completes an upload next.
+func (b *backend) completeIf(bucketName, key string, id gofakes3.UploadID, conditions *gofakes3.PutConditions) {
+	if bk, u, err := b.upload(bucketName, key, id); err == nil {
+		u.conditions = conditions
+		bk.mu.Unlock()
+	}
 }
 
 // join makes an object from the parts named in a request. It shares their memory.

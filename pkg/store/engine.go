@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 )
 
@@ -80,12 +81,20 @@ type Ref struct {
 type Object struct {
 	Ref
 	ETag         string // without quotes
-	Token        string // names the version in a [Condition]: its ETag or generation; "" in listings, or if the store has none
+	Generation   int64  // names the version, in stores that number them; 0 in others
 	Size         int64
 	LastModified time.Time
 	DeleteMarker bool
 	HasMetadata  bool // the listing included the object's metadata
 	IsPrefix     bool // a common prefix in a flat listing, not an object
+}
+
+// Token returns what names the version of the object in a [Condition]: its generation or its ETag.
+func (o *Object) Token() string {
+	if o.Generation != 0 {
+		return strconv.FormatInt(o.Generation, 10)
+	}
+	return o.ETag
 }
 
 // A Body is a payload that can be read more than once, and by several goroutines at once in a

@@ -60,7 +60,6 @@ func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (sto
 // described returns the object that the head of an answer describes.
 func (h *host) described(r *httpclient.Reply, ref store.Ref, tr *store.Trace) store.Object {
 	o := store.Object{Ref: ref, Size: r.Length(), LastModified: r.LastModified(), ETag: r.ETag(tr)}
-	o.Token = o.ETag
 	if o.VersionID == "" && h.store.makesVersions(ref.Bucket) {
 		o.VersionID = r.Header("x-ms-version-id")
 	}

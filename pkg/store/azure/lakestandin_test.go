@@ -45,6 +45,7 @@ func (s *standIn) file(w http.ResponseWriter, r *http.Request, name string, q ur
 		s.clock++
 		b.etag = fmt.Sprintf(`"0x8D%012X"`, s.clock)
 		w.Header().Set("ETag", b.etag)
+	case r.Method == http.MethodDelete && !s.matches(w, r, b):
 	case r.Method == http.MethodDelete:
 		s.live[name] = false
 		s.blobs[name] = nil

@@ -224,7 +224,7 @@ func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trac
 	if err != nil {
 		return err
 	}
-	if err := e.deleteOnce(ctx, &u.Ref, store.Condition{Is: empty.Token}, tr); err != nil || empty.VersionID == "" {
+	if err := e.deleteOnce(ctx, &u.Ref, store.Condition{Is: empty.Token()}, tr); err != nil || empty.VersionID == "" {
 		return ignoreGone(err, true)
 	}
 	return ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: u.Bucket, Key: u.Key, VersionID: empty.VersionID}, store.Condition{}, tr), true)

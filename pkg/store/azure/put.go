@@ -61,7 +61,6 @@ func (h *host) write(ctx context.Context, q request, p *store.Put, tr *store.Tra
 // made returns the object that the answer to an upload describes.
 func (h *host) made(r *httpclient.Reply, p *store.Put, tr *store.Trace) store.Object {
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Header("x-ms-version-id")}, ETag: r.ETag(tr), Size: p.Size, LastModified: r.LastModified()}
-	o.Token = o.ETag
 	h.store.noteVersion(p.Bucket, o.VersionID)
 	return o
 }

@@ -280,10 +280,22 @@ func (s *standIn) find(name, version string) *blob {
 	return nil
 }
 
+// matches answers a request whose If-Match does not hold for a blob, and then returns false.
+func (s *standIn) matches(w http.ResponseWriter, r *http.Request, b *blob) bool {
+	if match := r.Header.Get("If-Match"); match == "" || b != nil && b.etag == match {
+		return true
+	}
+	s.say(w, http.StatusPreconditionFailed, "ConditionNotMet", "The condition specified using HTTP conditional header(s) is not met.", "")
+	return false
+}
+
 // keep creates a blob, if the preconditions allow it.
 func (s *standIn) keep(w http.ResponseWriter, r *http.Request, b *blob) bool {
 	if r.Header.Get("If-None-Match") == "*" && s.live[b.name] {
 		s.say(w, http.StatusConflict, "BlobAlreadyExists", "The specified blob already exists.", "")
+		return false
+	}
+	if !s.matches(w, r, s.find(b.name, "")) {
 		return false
 	}
 	s.clock++
@@ -420,9 +432,8 @@ func (s *standIn) tag(w http.ResponseWriter, r *http.Request, b *blob, body []by
 // that is not the current one.
 func (s *standIn) remove(w http.ResponseWriter, r *http.Request, b *blob, version string) {
 	current := s.live[b.name] && s.find(b.name, "") == b
-	switch match := r.Header.Get("If-Match"); {
-	case match != "" && match != b.etag:
-		s.say(w, http.StatusPreconditionFailed, "ConditionNotMet", "The condition specified using HTTP conditional header(s) is not met.", "")
+	switch {
+	case !s.matches(w, r, b):
 		return
 	case version != "" && current:
 		s.say(w, http.StatusForbidden, "OperationNotAllowedOnRootBlob", "The specified operation is not allowed on root blob.", "")
@@ -437,6 +448,9 @@ func (s *standIn) remove(w http.ResponseWriter, r *http.Request, b *blob, versio
 }
 
 func (s *standIn) show(w http.ResponseWriter, r *http.Request, b *blob) {
+	if !s.matches(w, r, b) {
+		return
+	}
 	h := w.Header()
 	h.Set("ETag", b.etag)
 	h.Set("Content-Type", b.contentType)

@@ -37,7 +37,7 @@ type resource struct {
 // object converts the resource to a [store.Object]. It sets the version only if version is set.
 func (r *resource) object(bucket string, version bool, status int) (store.Object, error) {
 	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: r.Name}, ETag: etagOf(r.MD5, r.CRC32C), LastModified: r.Updated, HasMetadata: len(r.Metadata) > 0}
-	o.Token = r.Generation
+	o.Generation, _ = strconv.ParseInt(r.Generation, 10, 64)
 	if version {
 		o.VersionID = r.Generation
 	}
@@ -132,9 +132,9 @@ func plainString(b []byte) (text, rest []byte, ok bool) {
 // object converts the summary to a [store.Object]. It sets the version only if version is set.
 func (s *summary) object(ref store.Ref, version bool, expectedETag string, status int) (store.Object, error) {
 	o := store.Object{Ref: store.Ref{Bucket: ref.Bucket, Key: ref.Key}, ETag: etagOfHashes(s.md5, s.crc, expectedETag)}
-	o.Token = string(s.generation)
+	o.Generation, _ = strconv.ParseInt(string(s.generation), 10, 64)
 	if version {
-		o.VersionID = o.Token
+		o.VersionID = string(s.generation)
 	}
 	var err error
 	if o.Size, err = strconv.ParseInt(string(s.size), 10, 64); err != nil || o.Size < 0 {

@@ -117,9 +117,12 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		g.Checksum(storedChecksum(r))
 	}
 	d := store.Download{Object: store.Object{Ref: g.Ref, Size: r.Length(), LastModified: r.LastModified(), ETag: etagOfReply(r, tr)}}
-	d.Token = r.Header("x-goog-generation")
+	r.EachHeader("x-goog-generation", func(value []byte) bool {
+		d.Generation, _ = strconv.ParseInt(string(value), 10, 64)
+		return false
+	})
 	if d.VersionID == "" && e.store.makesVersions(g.Bucket) {
-		d.VersionID = d.Token
+		d.VersionID = r.Header("x-goog-generation")
 	}
 	d.Bytes, err = r.Receive(ctx, g.Into, tr)
 	return d, err

@@ -176,6 +176,7 @@ func (s *standIn) object(w http.ResponseWriter, r *http.Request, rest string, qu
 		s.rewrite(w, r, name, to, query)
 	case action != "":
 		s.wrong(w, r, "a slash in the name is not escaped")
+	case !s.holds(w, name, query):
 	case r.Method == http.MethodDelete:
 		s.remove(w, name, query.Get("generation"))
 	case r.Method == http.MethodGet && query.Get("alt") == "media":
@@ -237,17 +238,23 @@ func (s *standIn) show(w http.ResponseWriter, o *kept) {
 	_ = json.NewEncoder(w).Encode(shown(o))
 }
 
+// holds answers a request whose precondition does not hold, and then returns false.
+func (s *standIn) holds(w http.ResponseWriter, name string, query url.Values) bool {
+	match, current := query.Get("ifGenerationMatch"), "0"
+	if s.live[name] {
+		current = strconv.FormatInt(s.find(name, "").Generation, 10)
+	}
+	if match == "" || match == current {
+		return true
+	}
+	s.say(w, http.StatusPreconditionFailed, "conditionNotMet", "At least one of the pre-conditions you specified did not hold.")
+	return false
+}
+
 // keep stores an object, if the precondition and the hashes allow it.
 func (s *standIn) keep(w http.ResponseWriter, r *http.Request, o *kept, want description, query url.Values) bool {
-	if match := query.Get("ifGenerationMatch"); match != "" {
-		current := "0"
-		if s.live[o.Name] {
-			current = strconv.FormatInt(s.find(o.Name, "").Generation, 10)
-		}
-		if match != current {
-			s.say(w, http.StatusPreconditionFailed, "conditionNotMet", "At least one of the pre-conditions you specified did not hold.")
-			return false
-		}
+	if !s.holds(w, o.Name, query) {
+		return false
 	}
 	if want.MD5 != "" && want.MD5 != md5Of(o.Data) || want.CRC32C != "" && want.CRC32C != crcOf(o.Data) {
 		s.say(w, http.StatusBadRequest, "invalid", "Provided hash does not match calculated hash")

@@ -84,7 +84,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	}
 	return store.Object{
 		Ref:  store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: info.VersionID},
-		ETag: info.ETag, Token: info.ETag,
+		ETag: info.ETag,
 		Size: nethttp.ObjectSize(ctx, p.Size),
 	}, nil
 }
@@ -136,7 +136,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	if g.Checksum != nil {
 		g.Checksum(s3.StoredChecksum(header))
 	}
-	d := store.Download{Object: current(g.Bucket, info)}
+	d := store.Download{Object: toObject(g.Bucket, info)}
 	d.Bytes, err = drain(body, g.Into)
 	seen() // at the end of the answer
 	if err != nil {
@@ -179,7 +179,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	if err != nil {
 		return store.Object{}, asError(err, tr)
 	}
-	return current(ref.Bucket, info), nil
+	return toObject(ref.Bucket, info), nil
 }
 
 // Delete deletes all of refs with one request, and checks that the store confirms each. They must
@@ -321,13 +321,6 @@ func checkPage(req *http.Request) error {
 		return err
 	}
 	return t.pages.Page(place.Key)
-}
-
-// current returns an object that is not from a listing.
-func current(bucket string, info minio.ObjectInfo) store.Object {
-	o := toObject(bucket, info)
-	o.Token = o.ETag
-	return o
 }
 
 func toObject(bucket string, info minio.ObjectInfo) store.Object {

@@ -74,7 +74,6 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 		return e.core.CompleteMultipartUpload(ctx, u.Bucket, u.Key, u.ID, done, opts)
 	})
 	o.ETag, o.VersionID = strings.Trim(info.ETag, `"`), info.VersionID
-	o.Token = o.ETag
 	return o, err
 }
 

@@ -127,7 +127,6 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 		return store.Object{}, e.refused(r, q)
 	}
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Version("")}, ETag: r.ETag(tr), Size: p.Size}
-	o.Token = o.ETag
 	if size := r.Head().ObjectSize; size > 0 {
 		o.Size = size // of an append
 	}
@@ -356,7 +355,6 @@ func object(r *httpclient.Reply, ref *store.Ref, tr *store.Trace) (store.Object,
 		o.Size = -1
 	}
 	o.ETag, o.VersionID = r.ETag(tr), r.Version(ref.VersionID)
-	o.Token = o.ETag
 	return o, nil
 }
 
