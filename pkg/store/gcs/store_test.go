@@ -11,7 +11,8 @@ import (
 // The engine passes the suite against fake-gcs-server with both ways to send requests.
 func TestFakeGCS(t *testing.T) {
 	t.Parallel()
-	lacks := enginetest.Lacks{Pages: true} // it truncates listings without a token for the next page
+	lacks := enginetest.Lacks{Pages: true, // it truncates listings without a token for the next page
+		Tests: []string{"conditional uploads", "conditional deletions", "conditional uploads in parts", "conditional reads"}} // it ignores the conditions
 	s := teststore.Start(t, teststore.FakeGCS, teststore.Options{})
 	for _, way := range []string{"lean", "net/http"} {
 		t.Run(way, func(t *testing.T) {
