@@ -91,6 +91,7 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --pushgateway=http://999.1.1.1", code: 2, want: `--pushgateway: "999.1.1.1" is not an IP address`},
 		{args: "get --bucket=gs://A_b", code: 2, want: `--bucket: "A_b" is not a bucket name of Google Cloud Storage: it contains 'A'`},
 		{args: "get --bucket=az://a_b --host=127.0.0.1:1", code: 2, want: `--bucket: "a_b" is not a bucket name of Azure Blob Storage: it contains '_'`},
+		{args: "aisloader -bucket=s3://bucket -pctput=100 -duration=1s -subdir=a\x01b", code: 2, want: "has a character that listings in XML cannot contain"},
 		{args: "get --metrics=999.1.1.1:1", code: 2, want: `--metrics: "999.1.1.1" is not an IP address`},
 		{args: "get --region=us\x01east", code: 2, want: `is no region: it has a blank or a control character`},
 		{args: "get --dry-run --metrics=127.0.0.1:0", code: 0, want: "Nothing of it was done"},

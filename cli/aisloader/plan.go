@@ -18,6 +18,7 @@ import (
 	"warp/pkg/bench/ops"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -222,6 +223,9 @@ func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 	p.opts.Prefix = path.Clean(f.subdir)
 	if first, _, _ := strings.Cut(p.opts.Prefix, "/"); first == "" || first == "." || first == ".." || first == ".warp" {
 		return exit.Usagef("--subdir=%s: object names cannot begin like that", f.subdir).WithHint("write it like a/b")
+	}
+	if !lease.Listable(p.opts.Prefix) {
+		return exit.Usagef("--subdir=%q has a character that listings in XML cannot contain, so nobody could clean up", f.subdir).WithHint("leave it out")
 	}
 	p.op.Prefix = f.subdir
 	return nil

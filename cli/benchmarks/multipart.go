@@ -11,6 +11,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
+	"warp/pkg/lease"
 	"warp/pkg/store/provider"
 )
 
@@ -38,7 +39,7 @@ func multipartBenchmark() benchmark {
 		},
 		payload: true, oneBucket: true,
 		check: func(f *Flags) error {
-			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") || !writable(object) {
+			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") || !lease.Listable(object) {
 				return exit.Usagef("--obj.name: %q is not a valid name for an object of this run", object)
 			}
 			op.Parts, op.PartSize = parts.count, parts.size

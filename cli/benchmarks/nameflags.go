@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
@@ -12,6 +11,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
+	"warp/pkg/lease"
 )
 
 // nameFlags determine the names of a run's objects.
@@ -83,18 +83,10 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 
 // checkWritable returns an error for names that clean-up would not find again.
 func (n *nameFlags) checkWritable() error {
-	if !writable(n.above()) {
+	if !lease.Listable(n.above()) {
 		return exit.Usagef("--prefix and --subdir: %q has a character that listings in XML cannot contain, so warp could not clean up", n.above())
 	}
 	return nil
-}
-
-// writable reports whether a listing in XML 1.0 can contain a name. Clean-up finds
-// objects by listings, and not every store encodes names there.
-func writable(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
-		return r < ' ' || r == '\uFFFE' || r == '\uFFFF'
-	})
 }
 
 // above is what precedes the run's own prefix, without the last "/".

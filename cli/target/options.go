@@ -26,7 +26,7 @@ type OptionFlags struct {
 	metadata, tags            []string
 	partSize                  int64
 	lookup, sourceIP          string
-	timeout                   time.Duration
+	timeout, listTimeout      time.Duration
 	http2, noKeepAlive, ktls  bool
 	sendBuffer, receiveBuffer int64
 	clientCert, clientKey     string
@@ -59,6 +59,8 @@ func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
 		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
 			Usage: "fail a request that makes no progress for `TIME`; this is an idle timeout, not a limit on the total time"},
+		&flagtype.Duration{Name: "list-timeout", Value: store.ListTimeout, Destination: &f.listTimeout, Hidden: true,
+			Usage: "fail a listing at the start or during the clean-up that takes the store longer than `TIME`; 0 is no limit"},
 		&cli.StringFlag{Name: "source-ip", Destination: &f.sourceIP,
 			Usage: "connect from this local `ADDRESS`, or from several in turn: a,b or 10.0.0.{1...4}"},
 		&cli.StringFlag{Name: "client-cert", Hidden: true, Destination: &f.clientCert, TakesFile: true, Usage: "with --tls: PEM `FILE` of the client certificate"},
@@ -197,7 +199,7 @@ func (f *OptionFlags) CheckForm(what string, class bool) error {
 func (f *OptionFlags) options() (o store.Options, err error) {
 	o = store.Options{
 		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,
-		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout,
+		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout, ListTimeout: f.listTimeout,
 		HTTP2: f.http2, NoKeepAlive: f.noKeepAlive, SendBuffer: int(f.sendBuffer), ReceiveBuffer: int(f.receiveBuffer),
 		ClientCert: f.clientCert, ClientKey: f.clientKey,
 	}

@@ -16,6 +16,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/protocol"
@@ -267,6 +268,9 @@ func (f *Flags) Open(ctx context.Context, inv *command.Invocation, concurrency i
 		t.Close()
 		return nil, exit.Usagef("%w", err)
 	}
+	t.Client.WatchListings(func(l store.ListNews) {
+		inv.Notef("listing %q in bucket %s: %s in %s", l.Prefix, l.Bucket, human.Count(l.Names, "name", "names"), human.Brief(l.Took))
+	})
 	inv.Debugf("hosts: %s; requests go through %s", strings.Join(t.Client.Endpoints(), ", "), t.Client.EngineName())
 	return t, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"warp/cli/command"
+	"warp/pkg/store"
 )
 
 // Words choose the store in place of [Flags.Group], for commands with flags of another tool.
@@ -23,5 +24,5 @@ func (f *Flags) Say(env command.Environment, w *Words) {
 	f.Host, f.ProviderName, f.Bucket, f.Region = w.Host, w.Provider, w.Bucket, w.Region
 	f.profile, f.AccessKey, f.secretKey = w.Profile, w.AccessKey, w.SecretKey
 	f.credentialsFile, f.caFile, f.insecure = w.TokenFile, w.CAFile, w.Insecure
-	f.Options.checksum, f.Options.timeout, f.settings = w.Checksum, w.Timeout, w.Settings
+	f.Options.checksum, f.Options.timeout, f.Options.listTimeout, f.settings = w.Checksum, w.Timeout, store.ListTimeout, w.Settings
 }

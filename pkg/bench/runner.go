@@ -38,7 +38,8 @@ type Runner struct {
 	running atomic.Pointer[run] // nil unless it measures
 	tracer
 	marking
-	cutOff bool // requests were cut off, and may still arrive at the store
+	cutOff bool  // requests were cut off, and may still arrive at the store
+	sent   int64 // requests of Run
 }
 
 // An Outcome says how a run ended.
@@ -116,8 +117,19 @@ func (r *Runner) newLease(bucket string) *lease.Lease {
 		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
 		KeepData: o.KeepData, NoClear: o.NoClear, ReadOnly: o.ReadOnly, ClearBucket: o.ClearBucket, Versions: o.Versions,
 		Locked: o.Lock, LockBucket: o.LockBucket,
-		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress,
+		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress, Written: r.written,
 	})
+}
+
+// written returns how many names the workers have used, and how many requests they have sent. They have ended.
+func (r *Runner) written() (names, requests int64) {
+	if r.env == nil {
+		return 0, 0
+	}
+	for _, w := range r.env.Workers {
+		names += int64(w.uploads)
+	}
+	return names, r.sent
 }
 
 // leases returns the leases of all buckets that the run writes to.
@@ -162,6 +174,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
 		out.Trailer.Picks = out.Trailer.Picks.Add(&w.picks)
 	}
 	r.cutOff = r.cutOff || run.drain.cutAny()
+	r.sent = out.Sent
 	r.checkLapsed(out)
 	return out
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"warp/internal/pause"
 	"warp/pkg/store"
@@ -206,4 +208,12 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 		return nil, fmt.Errorf("list the objects under %s: %w", m.Prefix, err)
 	}
 	return l.confirmationFor(m)(ctx, own)
+}
+
+// Listable reports whether a listing in XML 1.0 can contain a name. Clean-up finds objects by
+// listings, and not every store encodes names there.
+func Listable(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == '\uFFFE' || r == '\uFFFF'
+	})
 }

@@ -47,6 +47,8 @@ type Options struct {
 	Concurrency     int           // max requests at a time that delete
 	Batch           int           // max objects that one request lists or deletes; 0 = as many as the store allows
 	Progress        Progress      // nil = progress is not reported
+	// Written returns how many names the run has used, and how many requests it has sent; nil = unknown.
+	Written func() (names, requests int64)
 }
 
 // Progress receives the progress of a clean-up.

@@ -23,7 +23,12 @@ import (
 // newStore returns a client of an embedded store with one bucket, whose requests a function sees first.
 func newStore(t *testing.T, intercept func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
 	t.Helper()
-	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
+	return newStoreWith(t, store.Options{}, intercept)
+}
+
+func newStoreWith(t *testing.T, o store.Options, intercept func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
+	t.Helper()
+	c, err := engines.New(store.Config{Options: o, Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
 		Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}, Concurrency: 10})
 	if err == nil {
 		err = c.MakeBucket(t.Context(), "bucket", false)

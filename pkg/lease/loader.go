@@ -157,7 +157,7 @@ func (l *Lease) checkLoaderNamesFree(ctx context.Context, others []foundMarker) 
 	names := own.names()
 	var found string
 	list := store.List{Bucket: l.bucket, Prefix: own.Prefix, MaxKeys: l.opts.Batch}
-	err := l.eachBatch(ctx, list, func(o store.Object) bool { return names.Owns(o.Key) }, func(objects []store.Object) error {
+	err := l.eachBatch(ctx, list, func() {}, func(o store.Object) (ours, more bool) { return names.Owns(o.Key), true }, func(objects []store.Object) error {
 		if len(kept) == 1 { // no run has kept objects
 			found = objects[0].Key
 			return errFound

@@ -1,14 +1,17 @@
 package lease
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"warp/pkg/generator"
 	"warp/pkg/store"
 )
 
@@ -182,5 +185,62 @@ func TestUploadsRefused(t *testing.T) {
 	put(t, l, 3)
 	if err := l.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "the objects are removed, but") {
 		t.Errorf("Release: %v", err)
+	}
+}
+
+// A listing of the run's own names that never ends is an error, and so is any other that takes too long.
+func TestEndlessListing(t *testing.T) {
+	t.Parallel()
+	const written = 3
+	tests := map[string]struct {
+		prefix  string // that has no end
+		timeout time.Duration
+		acquire string // error, "" = none
+		release string
+	}{
+		"own names":   {generator.RunPrefix(1), 0, "", "the store invents objects: the listing under " + generator.RunPrefix(1) + " has more than 1000"},
+		"with a time": {generator.RunPrefix(1), 300 * time.Millisecond, "", "took longer than 300ms, with "},
+		"the markers": {markerPrefix, 300 * time.Millisecond, `the listing of ".warp/" took longer than 300ms, with `, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var endless atomic.Bool
+			endless.Store(test.acquire != "")
+			pages := 0
+			c := newStoreWith(t, store.Options{ListTimeout: test.timeout}, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+				query := r.URL.Query()
+				if r.Method != http.MethodGet || query.Get("list-type") != "2" || query.Get("prefix") != test.prefix || !endless.Load() {
+					backend.ServeHTTP(w, r)
+					return
+				}
+				pages++
+				if test.timeout > 0 {
+					time.Sleep(20 * time.Millisecond)
+				}
+				fmt.Fprintf(w, "<ListBucketResult><Name>bucket</Name><Prefix>%s</Prefix><KeyCount>100</KeyCount><MaxKeys>100</MaxKeys><IsTruncated>true</IsTruncated><NextContinuationToken>t%d</NextContinuationToken>", test.prefix, pages)
+				for i := range 100 {
+					fmt.Fprintf(w, "<Contents><Key>%s%08d</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>1</Size></Contents>", test.prefix, pages*100+i)
+				}
+				_, _ = io.WriteString(w, "</ListBucketResult>")
+			})
+			l := newLease(c, "r")
+			if test.timeout == 0 {
+				l.opts.Written = func() (names, requests int64) { return written, 2 * written }
+			}
+			is := func(what string, err error, want string) {
+				t.Helper()
+				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", what, err, want)
+				}
+			}
+			err := l.Acquire(t.Context())
+			is("acquire", err, test.acquire)
+			if err == nil {
+				put(t, l, written)
+			}
+			endless.Store(test.release != "")
+			is("release", l.Release(t.Context(), false), test.release)
+		})
 	}
 }

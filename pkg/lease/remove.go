@@ -61,6 +61,9 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 		return true
 	}
 	all := removal{prefix: m.Prefix, versions: versions, locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
+	if own && m.Loader == nil {
+		all.limit = l.maxOwn(versions)
+	}
 	err = l.removeAll(ctx, all)
 	l.emptied = own && err == nil
 	if err == nil && l.cutOff && m.Run == l.opts.Run && pause.For(ctx, lateUploadGrace) {
@@ -99,6 +102,22 @@ func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool, ma
 	return nil
 }
 
+// errEndless reports a listing of this run's names that has far more than the run can have written.
+var errEndless = errors.New("the store invents objects")
+
+// maxOwn limits the listing of this run's names: 0 = no limit. A listing of versions has an entry for each write and
+// deletion.
+func (l *Lease) maxOwn(versions bool) int64 {
+	if l.opts.Written == nil {
+		return 0
+	}
+	names, requests := l.opts.Written()
+	if versions {
+		names += requests
+	}
+	return 10 * max(names, 100) // warp's own tests of the store write a few, too
+}
+
 func (l *Lease) removeMarker(ctx context.Context, m *marker) error {
 	versions, err := l.hasVersions(ctx)
 	if err != nil && (m.Claimed || store.Repeatable(err) || ctx.Err() != nil) {
@@ -126,7 +145,7 @@ func retry(ctx context.Context, do func() error) error {
 		switch {
 		case err == nil, attempt == maxAttempts, ctx.Err() != nil:
 			return err
-		case store.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
+		case store.IsTimeout(err), errors.Is(err, errEndless), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
 			return err
 		}
 		if !pause.For(ctx, time.Duration(attempt)*500*time.Millisecond) {
@@ -163,6 +182,7 @@ type removal struct {
 	locked   bool                    // also objects under a retention in governance mode
 	ours     func(store.Object) bool // reports whether an object under prefix is to be deleted
 	confirm  confirmation            // filters these objects; nil = all
+	limit    int64                   // max entries under prefix; 0 = no limit
 	count    func(int64)
 }
 
@@ -201,7 +221,16 @@ func (l *Lease) requests() int { return max(1, min(l.opts.Concurrency, 16)) }
 
 func (l *Lease) sendBatches(ctx context.Context, all removal, out chan<- []store.Ref) error {
 	list := store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions, MaxKeys: l.opts.Batch}
-	return l.eachBatch(ctx, list, all.ours, func(objects []store.Object) (err error) {
+	seen := int64(0)
+	begin := func() { seen = 0 }
+	var endless error
+	pick := func(o store.Object) (ours, more bool) {
+		if seen++; all.limit > 0 && seen > all.limit {
+			endless = fmt.Errorf("%w: the listing under %s has more than %d, ten times as many as this run can have written", errEndless, all.prefix, all.limit)
+		}
+		return all.ours(o), endless == nil
+	}
+	err := l.eachBatch(ctx, list, begin, pick, func(objects []store.Object) (err error) {
 		if all.confirm != nil {
 			objects, err = all.confirm(ctx, objects)
 		}
@@ -219,11 +248,12 @@ func (l *Lease) sendBatches(ctx context.Context, all removal, out chan<- []store
 			return context.Cause(ctx)
 		}
 	})
+	return cmp.Or(endless, err)
 }
 
-// eachBatch calls do for the objects of a listing that pick selects, a batch at a time, until it fails. If the listing
-// is repeated, do gets the first objects again.
-func (l *Lease) eachBatch(ctx context.Context, list store.List, pick func(store.Object) bool, do func([]store.Object) error) error {
+// eachBatch calls do for the objects of a listing that pick selects, a batch at a time, until it fails or pick wants no
+// more. If the listing is repeated, it calls begin, and do gets the first objects again.
+func (l *Lease) eachBatch(ctx context.Context, list store.List, begin func(), pick func(store.Object) (ours, more bool), do func([]store.Object) error) error {
 	var batch []store.Object
 	var failed error
 	send := func() bool {
@@ -231,9 +261,10 @@ func (l *Lease) eachBatch(ctx context.Context, list store.List, pick func(store.
 		batch = nil
 		return failed == nil
 	}
-	err := l.store.List(ctx, list, func() { batch = nil }, func(o store.Object) bool {
-		if !pick(o) {
-			return true
+	err := l.store.List(ctx, list, func() { batch = nil; begin() }, func(o store.Object) bool {
+		ours, more := pick(o)
+		if !ours || !more {
+			return more
 		}
 		batch = append(batch, o)
 		return len(batch) < l.maxBatch() || send()

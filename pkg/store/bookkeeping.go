@@ -202,16 +202,21 @@ func (s *smallWriter) Write(p []byte) (int, error) {
 // List lists through any host that answers. It may have to start again, and then calls begin again.
 // It checks each entry, because clean-up deletes what it returns.
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
-	return c.anyHost(ctx, func(h *Host) error {
+	ctx, watch := c.watchListing(ctx, l.Bucket, l.Prefix)
+	watched := func(o Object) (more bool) {
+		watch.entry(func() { more = each(o) })
+		return more
+	}
+	return watch.end(c.anyHost(ctx, func(h *Host) error {
 		begin()
 		check := NewListCheck(l.Prefix, l.Versions)
 		if _, unsorted := h.admin.(UnsortedLister); unsorted {
 			check.Unordered()
 		}
-		return check.Each(each, func(each func(Object) bool) error {
+		return check.Each(watched, func(each func(Object) bool) error {
 			return h.admin.List(ctx, l, each, NewTrace(time.Now()))
 		})
-	})
+	}))
 }
 
 // ListsSorted reports whether List returns objects in the order of their keys.
@@ -370,13 +375,17 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 
 // eachUpload calls do for every incomplete upload under prefix. It may have to start again.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
-	return c.anyHost(ctx, func(h *Host) error {
+	ctx, watch := c.watchListing(ctx, bucket, prefix)
+	return watch.end(c.anyHost(ctx, func(h *Host) error {
 		lister, ok := h.admin.(UploadLister)
 		if !ok {
 			return nil
 		}
-		return lister.Uploads(ctx, bucket, prefix, func(u Upload) error { return do(h, u) })
-	})
+		return lister.Uploads(ctx, bucket, prefix, func(u Upload) (err error) {
+			watch.entry(func() { err = do(h, u) })
+			return err
+		})
+	}))
 }
 
 // UploadFile uploads a file, in parts if it is large. It is never measured.

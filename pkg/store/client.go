@@ -109,6 +109,7 @@ type Client struct {
 	refused     []atomic.Int64 // refused connections, by host
 	answered    atomic.Int32   // the host that answered bookkeeping last
 	hasAnswered atomic.Bool    // answered is set
+	listings    func(ListNews) // see WatchListings
 }
 
 // New returns a client for the hosts of cfg. It opens them with driver and sends nothing.

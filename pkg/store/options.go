@@ -21,6 +21,9 @@ type Options struct {
 	Lookup  string        // host, path or auto (or ""): where the bucket's name goes
 	Timeout time.Duration // max time without progress on a connection; 0 = the engine's default
 
+	// ListTimeout limits one listing of bookkeeping; 0 = no limit.
+	ListTimeout time.Duration
+
 	HTTP2                     bool // ask for HTTP/2; needs TLS
 	NoKeepAlive               bool // use a new connection for each request
 	SendBuffer, ReceiveBuffer int  // socket buffers; 0 leaves them to the system

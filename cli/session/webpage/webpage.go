@@ -61,7 +61,7 @@ func (f *Flags) listen(inv *command.Invocation, o web.Options) (*web.Server, err
 	}
 	// With --quiet as well, because the token cannot be guessed.
 	inv.Say("warp: page at " + server.URL())
-	if f.Browser && !openBrowser(inv, server.URL()) {
+	if f.Browser && !openBrowser(inv, server.OpenURL()) {
 		inv.Notef("there is no browser to be opened here; open that address in one")
 	}
 	return server, nil

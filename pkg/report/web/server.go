@@ -50,6 +50,8 @@ type Server struct {
 	close    func()
 
 	mu      sync.Mutex
+	once    string    // what the next GET /open has to know; "" = nothing is right
+	until   time.Time // when once expires
 	state   state
 	shown   *content
 	changed chan struct{} // closed at each change
@@ -90,12 +92,45 @@ func Listen(addr string, o Options) (*Server, error) {
 }
 
 // URL returns the URL of the page, with the token.
-func (s *Server) URL() string {
+func (s *Server) URL() string { return s.base() + "/?token=" + s.token }
+
+// openPath needs no token: it gives one to who knows the rest of the URL.
+const openPath = "/open"
+
+// openTime is how long a browser may take to start.
+const openTime = time.Minute
+
+// OpenURL returns a URL that redirects to that of the page, once and within a minute. Unlike a token it may be an
+// argument of a program, which other users can see.
+func (s *Server) OpenURL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.once, s.until = rand.Text(), time.Now().Add(openTime)
+	return s.base() + openPath + "?once=" + s.once
+}
+
+// open redirects to the page.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	right := s.once != "" && time.Now().Before(s.until) && subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("once")), []byte(s.once)) == 1
+	if right {
+		s.once = ""
+	}
+	s.mu.Unlock()
+	if !right {
+		http.Error(w, "this link works once: open the URL that warp printed", http.StatusForbidden)
+		return
+	}
+	http.Redirect(w, r, "/?token="+s.token, http.StatusSeeOther)
+}
+
+// base returns the URL of the server.
+func (s *Server) base() string {
 	host := s.addr.Addr().Unmap().String()
 	if s.addr.Addr().IsUnspecified() {
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(int(s.addr.Port()))) + "/?token=" + s.token
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(int(s.addr.Port())))
 }
 
 // Wanted reports whether somebody is viewing the page, so that a newer one is worth its cost.
@@ -157,6 +192,7 @@ func (s *Server) Close() {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", s.guard(s.showPage, false))
+	mux.Handle("GET "+openPath, s.guard(s.open, false))
 	mux.Handle("GET /events", s.guard(s.events, false))
 	mux.Handle("GET /report.html", s.guard(s.savePage, false))
 	mux.Handle("GET /report.json", s.guard(s.saveData, false))
@@ -181,7 +217,7 @@ func (s *Server) guard(next http.HandlerFunc, changes bool) http.Handler {
 		switch {
 		case s.loopback && !s.ownHost(r.Host):
 			http.Error(w, "this page is at "+s.addr.String()+" only", http.StatusMisdirectedRequest)
-		case (changes || !s.loopback) && !s.knows(r):
+		case (changes || !s.loopback) && r.URL.Path != openPath && !s.knows(r):
 			http.Error(w, "the token of the URL that warp printed is missing or wrong", http.StatusForbidden)
 		case foreign(r):
 			http.Error(w, "requests of other sites are refused", http.StatusForbidden)

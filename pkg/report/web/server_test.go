@@ -331,3 +331,42 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%v; the page lacks something", err)
 	}
 }
+
+// The URL for a browser's command line has no token, and works once.
+func TestOpenOnce(t *testing.T) {
+	t.Parallel()
+	r := serve(t, "127.0.0.1:0")
+	link := r.OpenURL()
+	path, ok := strings.CutPrefix(link, r.base)
+	if !ok || strings.Contains(link, r.token) {
+		t.Fatalf("the link is %s", link)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	get := func(path string) (code int, location string) {
+		answer, err := client.Get(r.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode, answer.Header.Get("Location")
+	}
+	for _, wrong := range []string{"/open", "/open?once=", path + "x"} {
+		if code, to := get(wrong); code != http.StatusForbidden || to != "" {
+			t.Errorf("%s: %d, to %q", wrong, code, to)
+		}
+	}
+	if code, to := get(path); code != http.StatusSeeOther || to != "/?token="+r.token {
+		t.Errorf("the link: %d, to %q", code, to)
+	}
+	if code, to := get(path); code != http.StatusForbidden || to != "" {
+		t.Errorf("the link, used again: %d, to %q", code, to)
+	}
+	r.OpenURL()
+	r.mu.Lock()
+	r.until = time.Now()
+	late := openPath + "?once=" + r.once
+	r.mu.Unlock()
+	if code, _ := get(late); code != http.StatusForbidden {
+		t.Errorf("a link that has expired: %d", code)
+	}
+}
