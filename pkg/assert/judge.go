@@ -138,7 +138,7 @@ func (v *verdict) judge() results.Assertion {
 	if !v.known {
 		return v.result(results.Failed, "there is no data")
 	}
-	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0])
+	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0], usual)
 	// Histograms round values by 0.4 % except for extremes, so the interval may
 	// miss an extreme.
 	v.low, v.high = min(v.low, v.measured), max(v.high, v.measured)
@@ -214,7 +214,7 @@ func (v *verdict) judgeSegments() results.Assertion {
 	}
 	v.measured = float64(v.passed) / float64(v.total)
 	if v.total >= minSegments {
-		v.low, v.high, v.interval = ratioInterval(passed, one)
+		v.low, v.high, v.interval = ratioInterval(passed, one, usual)
 	}
 	need := int(math.Ceil(v.Share*float64(v.total) - 1e-9))
 	if why := v.suspected(); why != "" {

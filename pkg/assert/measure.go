@@ -70,20 +70,23 @@ const (
 	resamples   = 1000
 )
 
-// interval returns the 95 % interval of the metric by a block bootstrap over
+// usual is the share of the interval that assertions about a run have.
+const usual = .95
+
+// interval returns the interval of the metric with the given share by a block bootstrap over
 // the segments of the window.
-func (m Metric) interval(segments []results.Slice) (low, high float64, ok bool) {
+func (m Metric) interval(segments []results.Slice, share float64) (low, high float64, ok bool) {
 	if len(segments) < minSegments || m.Stat == Min && m.Family.isTime() || m.Stat == Max && m.Family.isTime() {
 		return 0, 0, false
 	}
 	if m.Family.isTime() && m.Stat == Percentile {
-		return m.percentileInterval(segments)
+		return m.percentileInterval(segments, share)
 	}
 	parts, of := make([]float64, len(segments)), make([]float64, len(segments))
 	for i := range segments {
 		parts[i], of[i] = m.ratio(&segments[i])
 	}
-	return ratioInterval(parts, of)
+	return ratioInterval(parts, of, share)
 }
 
 // ratio returns the metric as a ratio of two sums.
@@ -101,7 +104,7 @@ func (m Metric) ratio(s *results.Slice) (part, of float64) {
 }
 
 // ratioInterval returns the interval of sum(parts) / sum(of).
-func ratioInterval(parts, of []float64) (low, high float64, ok bool) {
+func ratioInterval(parts, of []float64, share float64) (low, high float64, ok bool) {
 	sum, all := 0., 0.
 	for i := range parts {
 		sum, all = sum+parts[i], all+of[i]
@@ -124,14 +127,14 @@ func ratioInterval(parts, of []float64) (low, high float64, ok bool) {
 			values = append(values, sum/all)
 		}
 	})
-	return central(values)
+	return central(values, share)
 }
 
-func central(values []float64) (low, high float64, ok bool) {
+func central(values []float64, share float64) (low, high float64, ok bool) {
 	if len(values) < resamples/2 {
 		return 0, 0, false
 	}
-	low, high = stats.Central(values, .95)
+	low, high = stats.Central(values, share)
 	return low, high, true
 }
 
@@ -142,7 +145,7 @@ type bucket struct {
 }
 
 // percentileInterval resamples histograms.
-func (m Metric) percentileInterval(segments []results.Slice) (low, high float64, ok bool) {
+func (m Metric) percentileInterval(segments []results.Slice, share float64) (low, high float64, ok bool) {
 	var whole stats.Histogram
 	for i := range segments {
 		whole.Merge(m.Family.times(&segments[i]))
@@ -183,7 +186,7 @@ func (m Metric) percentileInterval(segments []results.Slice) (low, high float64,
 			found = append(found, millis(values[rank(counts, math.Ceil(m.Q*all-1e-9))]))
 		}
 	})
-	return central(found)
+	return central(found, share)
 }
 
 // nearest returns the index of the value closest to v. A segment may report its

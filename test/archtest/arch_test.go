@@ -35,7 +35,7 @@ func allowed() map[string][]string {
 		"cli": {
 			"cli/command", "cli/commands", "cli/exit", "cli/process", "cli/terminal",
 			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "internal/wholefile", "pkg/aggregate", "pkg/assert",
-			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/consistency", "pkg/counter", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
+			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/consistency", "pkg/counter", "pkg/export", "pkg/find", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
 			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/ais", "pkg/store/credentials", "pkg/store/dial",
@@ -68,6 +68,7 @@ func allowed() map[string][]string {
 		"pkg/calibrate":        {"pkg/aggregate", "pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/generator", "pkg/hostload", "pkg/store", "pkg/store/engines", "pkg/results"},
 		"pkg/stats":            {"internal/exact", "internal/wire"},
 		"pkg/compare":          {"pkg/stats", "pkg/hostload", "internal/exact", "internal/suggest", "pkg/results"},
+		"pkg/find":             {"internal/human", "pkg/assert", "pkg/results"},
 		"pkg/assert":           {"pkg/stats", "internal/suggest", "pkg/results"},
 		"pkg/export":           {"pkg/oplog", "pkg/stats", "pkg/results"},
 		"pkg/report/figures":   {"internal/columns", "internal/human", "pkg/results"},

@@ -1,0 +1,332 @@
+package find
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/assert"
+	"warp/pkg/results"
+	"warp/pkg/stats"
+)
+
+// A simulation is a store with several servers and one queue.
+type simulation struct {
+	t       *testing.T
+	servers int
+	service func(r *rand.Rand, at float64) float64 // s, at a time of the simulation
+	even    bool                                   // arrivals
+	assert  *assert.Assertion
+	client  string // says that this machine is the limit
+
+	// before is called with each load; it may change the store.
+	before func(s *simulation, l Load)
+
+	random *rand.Rand
+	now    float64
+	course results.Course // of the step
+	busy   bool
+	steps  int
+}
+
+func (s *simulation) clock() time.Time { return time.Unix(0, int64(s.now*1e9)) }
+
+type times []float64
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, j int) bool { return t[i] < t[j] }
+func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(float64)) }
+func (t *times) Pop() any {
+	last := len(*t) - 1
+	x := (*t)[last]
+	*t = (*t)[:last]
+	return x
+}
+
+// warm is how long a load is offered before the window begins.
+const warm = 1
+
+func (s *simulation) Step(_ context.Context, l Load, length time.Duration, more bool) (Observation, error) {
+	if s.before != nil && !more {
+		s.before(s, l)
+	}
+	if !more {
+		s.course = results.Course{Slices: map[time.Duration][]results.Slice{}}
+		s.busy = false
+	}
+	s.steps++
+	pieces := make([]results.Slice, int(length/Piece))
+	for i := range pieces {
+		pieces[i].Seconds = Piece.Seconds()
+	}
+	begin, end := s.now+warm, s.now+warm+length.Seconds()
+	at := func(t float64) *results.Slice {
+		if t < begin || t >= end {
+			return nil
+		}
+		return &pieces[min(int((t-begin)/Piece.Seconds()), len(pieces)-1)]
+	}
+	var free times // when each server is free
+	for range s.servers {
+		free = append(free, s.now)
+	}
+	var ends []float64
+	for due := s.now; due < end; due += s.gap(l.Value) {
+		from := max(free[0], due)
+		done := from + s.service(s.random, from)
+		free[0] = done
+		heap.Fix(&free, 0)
+		sent := due
+		if l.Workers > 0 && len(ends) >= l.Workers { // waits for a worker
+			if sent = max(due, ends[len(ends)-l.Workers]); sent > due && due >= begin {
+				s.busy = true
+			}
+		}
+		ends = append(ends, done)
+		if p := at(due); p != nil {
+			p.Inside++
+			p.Latency.Add(time.Duration((done - sent) * 1e9))
+			p.Response.Add(time.Duration((done - due) * 1e9))
+		}
+		if p := at(done); p != nil {
+			p.Ended++
+			p.Objects++
+		}
+	}
+	s.now = end
+	whole := &s.course.Whole
+	for i := range pieces {
+		whole.Add(&pieces[i])
+		whole.Seconds += pieces[i].Seconds
+	}
+	s.course.Slices[Piece] = append(s.course.Slices[Piece], pieces...)
+	o := Observe([]*assert.Assertion{s.assert}, nil, &s.course, func(*assert.Assertion) *results.Course { return &s.course }, 0, true)
+	o.Busy, o.Client = s.busy, s.client
+	return o, nil
+}
+
+func (s *simulation) gap(rate float64) float64 {
+	if s.even {
+		return 1 / rate
+	}
+	return s.random.ExpFloat64() / rate
+}
+
+func exponential(mean float64) func(*rand.Rand, float64) float64 {
+	return func(r *rand.Rand, _ float64) float64 { return r.ExpFloat64() * mean }
+}
+
+func fixed(seconds float64) func(*rand.Rand, float64) float64 {
+	return func(*rand.Rand, float64) float64 { return seconds }
+}
+
+// search runs a search on a simulation.
+func (s *simulation) search(t *testing.T, text string, seed uint64, adjust func(*Options)) *Result {
+	t.Helper()
+	var err error
+	if s.assert, err = assert.Parse(text, []string{"GET"}); err != nil {
+		t.Fatal(err)
+	}
+	s.t, s.random = t, rand.New(rand.NewPCG(seed, 1))
+	o := Options{Start: 100, Resolution: .05, MaxStep: 2 * time.Minute, Hold: time.Minute, MaxTime: time.Hour, Workers: 1000, MaxWorkers: 100_000,
+		Requests: s.assert.Requests(), Now: s.clock}
+	if adjust != nil {
+		adjust(&o)
+	}
+	r, err := Run(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func log(t *testing.T, r *Result) {
+	t.Helper()
+	for _, st := range r.Steps {
+		t.Logf("%6.1f/s %-10s %4.0f s %-6s passes %v repeat %v workers %d: %s", st.Value, st.Role, st.Seconds, st.Outcome, st.Passes, st.Repeat, st.Load.Workers, st.Why)
+	}
+	t.Logf("%s %s: %.1f from %.1f to %.1f in %.0f s, %v", r.Status, r.Sentence, r.Estimate, r.Held, r.Failed, r.Seconds, r.Notes)
+}
+
+// near reports whether the search has found the theoretical rate.
+func near(r *Result, want float64) bool {
+	return r.Status == Found && math.Abs(r.Estimate/want-1) <= .05 && (r.Failed == 0 || r.Held <= r.Failed)
+}
+
+// The theory: the highest rate of one exponential server with p99 below t is μ - ln(100)/t; for eight servers it is from the
+// Erlang C formula.
+func TestFindsTheTheoreticalRate(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		servers int
+		mean    float64
+		assert  string
+		want    float64
+	}{
+		{"one server", 1, .001, "response.p99<20ms", 769.7},
+		{"eight servers", 8, .008, "response.p99<50ms", 876.8},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			good := 0
+			const searches = 10
+			for seed := range uint64(searches) {
+				s := &simulation{servers: test.servers, service: exponential(test.mean)}
+				r := s.search(t, test.assert, seed, nil)
+				if near(r, test.want) {
+					good++
+				} else {
+					log(t, r)
+				}
+			}
+			if good < searches*9/10 {
+				t.Errorf("%d of %d searches ended within 5 %% of %g/s", good, searches, test.want)
+			}
+		})
+	}
+}
+
+// With a fixed service time and even arrivals, everything up to the capacity holds, and nothing above it.
+func TestFixedServiceTime(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		servers int
+		mean    float64
+	}{{1, .001}, {8, .01}, {3, .004}} {
+		s := &simulation{servers: test.servers, service: fixed(test.mean), even: true}
+		r := s.search(t, "response.p99<50ms", 1, nil)
+		if want := float64(test.servers) / test.mean; !near(r, want) || r.Held > want*1.0001 || r.Seconds > 360 {
+			log(t, r)
+			t.Errorf("%d servers: found %.1f/s, want %.1f", test.servers, r.Estimate, want)
+		}
+	}
+}
+
+// A store whose capacity halves for half a minute during the search is found out: the rate that failed meanwhile holds later.
+func TestCapacityThatHalvesForAWhile(t *testing.T) {
+	t.Parallel()
+	dips := 0
+	for from := 35.; from < 95; from += 20 {
+		s := &simulation{servers: 1, even: true, service: func(_ *rand.Rand, at float64) float64 {
+			if at >= from && at < from+30 {
+				return .002
+			}
+			return .001
+		}}
+		r := s.search(t, "response.p99<50ms", 1, nil)
+		if !near(r, 1000) {
+			log(t, r)
+			t.Errorf("halved from %.0f s on: found %.1f/s (%s), want 1000", from, r.Estimate, r.Status)
+		}
+		for _, note := range r.Notes {
+			if strings.Contains(note, "the store has changed") {
+				dips++
+			}
+		}
+	}
+	if dips == 0 {
+		t.Error("no search noticed that the store has changed")
+	}
+}
+
+// A store that is slow for a while after an overload holds the rate from below only.
+func TestHysteresis(t *testing.T) {
+	t.Parallel()
+	s := &simulation{servers: 1, even: true}
+	slow := false
+	s.before = func(_ *simulation, l Load) {
+		switch {
+		case l.Value > 1000:
+			slow = true
+		case l.Value < 600:
+			slow = false
+		}
+	}
+	s.service = func(*rand.Rand, float64) float64 {
+		if slow {
+			return .0016 // 625/s
+		}
+		return .001
+	}
+	r := s.search(t, "response.p99<50ms", 1, nil)
+	if r.Status != Hysteresis || !strings.Contains(r.Sentence, "hold after a lower load and fail after a higher one") {
+		log(t, r)
+		t.Errorf("%s: %s", r.Status, r.Sentence)
+	}
+}
+
+// The search says what else was the limit, or that there is no result.
+func TestOtherEnds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		s      simulation
+		adjust func(*Options)
+		status string
+		want   string
+	}{
+		"not even the first rate": {simulation{servers: 1, service: fixed(.02), even: true}, nil, None, "not even 100 requests/s hold: "},
+		"this machine":            {simulation{servers: 1, service: fixed(.001), even: true, client: "it was busy"}, nil, Limited, "this machine was the limit: it was busy"},
+		"too few workers":         {simulation{servers: 1000, service: fixed(.01), even: true}, func(o *Options) { o.Workers, o.MaxWorkers = 8, 50 }, Limited, "all 50 workers that --max-concurrent allows were busy"},
+		"no time":                 {simulation{servers: 1, service: exponential(.001)}, func(o *Options) { o.MaxTime = 80 * time.Second }, Undecided, "--max-time=1m20s was over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(name, "workers") {
+				limitByWorkers(&test.s)
+			}
+			r := test.s.search(t, "response.p99<50ms", 1, test.adjust)
+			if r.Status != test.status || !strings.Contains(r.Sentence, test.want) {
+				log(t, r)
+				t.Errorf("%s: %q, want %s with %q", r.Status, r.Sentence, test.status, test.want)
+			}
+		})
+	}
+}
+
+// limitByWorkers makes the number of servers follow that of the workers: a store that answers any number of requests at once.
+func limitByWorkers(s *simulation) {
+	s.before = func(s *simulation, l Load) { s.servers = l.Workers }
+}
+
+// Workers are added as long as they help.
+func TestWorkersDouble(t *testing.T) {
+	t.Parallel()
+	// 50 servers of 100/s each need 50 workers.
+	s := &simulation{service: fixed(.01), even: true}
+	s.before = func(s *simulation, l Load) { s.servers = min(l.Workers, 50) }
+	r := s.search(t, "response.p99<50ms", 1, func(o *Options) { o.Workers, o.MaxWorkers = 4, 1024 })
+	if !near(r, 5000) || r.Workers < 50 || r.Workers > 128 {
+		log(t, r)
+		t.Errorf("found %.1f/s with %d workers, want 5000", r.Estimate, r.Workers)
+	}
+}
+
+// A backlog that grows slowly is a failure, and one that comes and goes is none.
+func TestGrowing(t *testing.T) {
+	t.Parallel()
+	pieces := func(ended func(i int) uint64) (all []results.Slice) {
+		for i := range 200 {
+			all = append(all, results.Slice{Inside: 1000, Ended: ended(i), Times: stats.Times{}})
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		ended func(int) uint64
+		want  bool
+	}{
+		"one in a hundred is late": {func(int) uint64 { return 990 }, true},
+		"all are answered":         {func(int) uint64 { return 1000 }, false},
+		"a wave":                   {func(i int) uint64 { return uint64(1000 + 300*math.Sin(float64(i)/5)) }, false},
+		"a stall at the start":     {func(i int) uint64 { return 1000 - uint64(max(0, 500-50*i)) }, false},
+	} {
+		if got := growing(pieces(test.ended), 5); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
