@@ -72,7 +72,7 @@ func abCommand(benchmarkFlags []cli.Flag) *command.Command {
 			if v == nil {
 				return err
 			}
-			return exit.Join(err, reports.ConcludeChanges(inv, compare.Single(v), &f.asserts, &f.html, false))
+			return exit.Join(err, reports.ConcludeChanges(inv, compare.Single(v), &f.asserts, reports.Showing{HTML: &f.html}))
 		},
 	}
 }

@@ -36,10 +36,13 @@ func analyzeCommand() *command.Command {
 			"warp analyze --analyze.op=PUT --analyze.dur=5s --json run.csv.zst",
 			"zcat run.csv.gz | warp analyze -",
 		},
-		Groups:  []command.Group{analysis.Group().With(web.Flags()...), asserts.Group()},
+		Groups:  []command.Group{analysis.Group().With(append(web.Flags(), analysis.CSV.Flag())...), asserts.Group()},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
 			if err := web.Check(); err != nil {
+				return err
+			}
+			if err := analysis.CSV.Check(inv); err != nil {
 				return err
 			}
 			analysis.HTML.Keep = web.Wanted()

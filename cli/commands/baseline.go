@@ -23,6 +23,9 @@ import (
 	"warp/pkg/report"
 )
 
+// baselineFolder holds the baselines unless --dir names another folder.
+const baselineFolder = "warp-baseline"
+
 // baselineCommand keeps runs to compare later ones with.
 func baselineCommand() *command.Command {
 	var folder string
@@ -39,7 +42,7 @@ func baselineCommand() *command.Command {
 		},
 		Examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
+			&cli.StringFlag{Name: "dir", Value: baselineFolder, Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
 			&cli.BoolFlag{Name: "allow-failed", Destination: &allowFailed, Usage: "save: accept runs of which requests failed"},
 			html.Flag(),
@@ -182,7 +185,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 		return reports.ExplainComparison(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
-	if err := reports.ShowVerdicts(inv, compare.Single(v), html, false); err != nil {
+	if err := reports.ShowVerdicts(inv, compare.Single(v), reports.Showing{HTML: html}); err != nil {
 		return err
 	}
 	switch v.Verdict {

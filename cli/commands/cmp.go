@@ -48,7 +48,7 @@ func cmpCommand() *command.Command {
 		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.Flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the sides in the order of their names"},
 			&cli.BoolFlag{Name: "all-pairs", Destination: &allPairs, Usage: "compare each set with each other one, not only with the first"})},
-			group.With(web.Flags()...), {Title: command.AssertionsTitle, Flags: asserts.ChangeFlags()}},
+			group.With(append(web.Flags(), analysis.CSV.Flag())...), {Title: command.AssertionsTitle, Flags: asserts.ChangeFlags()}},
 		Absent: []command.Absent{{Names: []string{"analyze.out"},
 			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
 		MinArgs: 2, MaxArgs: compare.MaxSets, Needs: "two op logs or up to eight sets of them",
@@ -57,6 +57,9 @@ func cmpCommand() *command.Command {
 				return err
 			}
 			if err := web.Check(); err != nil {
+				return err
+			}
+			if err := analysis.CSV.Check(inv); err != nil {
 				return err
 			}
 			analysis.HTML.Keep = web.Wanted()
@@ -95,8 +98,17 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 	if single && len(asserts.All) > 0 {
 		return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
 	}
+	var table []report.RecordedRun
+	for i := range judged {
+		for _, r := range judged[i].Runs {
+			if analysis.CSV.Wanted {
+				inv.Hide.Strings(r.Report)
+				table = append(table, report.RecordedRun{Set: sets[i].Name, File: r.Name, Report: r.Report})
+			}
+		}
+	}
 	if single && len(sets) == 2 {
-		return compareTwo(inv, judged[0].Runs[0], judged[1].Runs[0], analysis, o.Default)
+		return compareTwo(inv, judged[0].Runs[0], judged[1].Runs[0], analysis, table, o.Default)
 	}
 	c, err := compare.JudgeSets(judged, allPairs, o)
 	if err != nil {
@@ -106,14 +118,14 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 		v := c.Comparisons[0]
 		v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
 	}
-	return reports.ConcludeChanges(inv, c, asserts, &analysis.HTML, analysis.Verbose)
+	return reports.ConcludeChanges(inv, c, asserts, reports.Showing{HTML: &analysis.HTML, Verbose: analysis.Verbose, CSV: table})
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
-func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *reports.AnalysisFlags, defaults compare.Defaults) error {
+func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *reports.AnalysisFlags, table []report.RecordedRun, defaults compare.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
-			if !inv.Readable { // where the comparison is, which has them
+			if !inv.Readable || table != nil { // where the comparison is, which has them
 				inv.Warnf("%s: %s", r.Name, w)
 			}
 		}
@@ -125,6 +137,9 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *re
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
 			return report.ComparisonJSON(w, c)
+		}
+		if table != nil {
+			return report.RunsCSV(w, table)
 		}
 		if analysis.Layout == reports.Compact || analysis.Layout == "" && inv.OutWidth() > 0 && !analysis.Verbose {
 			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})

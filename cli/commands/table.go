@@ -44,6 +44,7 @@ func All(env command.Environment) []*command.Command {
 		analyzeCommand(),
 		cmpCommand(),
 		reportCommand(),
+		historyCommand(),
 		mergeCommand(),
 		exportCommand(),
 		collectCommand(),

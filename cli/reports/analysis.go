@@ -33,6 +33,7 @@ type AnalysisFlags struct {
 	Verbose, full bool
 	Limit, Offset int64
 	HTML          HTMLFlag
+	CSV           CSVFlag
 	Asserts       *AssertFlags // nil if there are none
 }
 
@@ -138,13 +139,16 @@ func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) er
 		redact.ChangeStrings(r, terminal.Plain) // colors in it are not ours
 	}
 	for _, w := range r.Warnings {
-		if !inv.Readable { // where the report is, which has them
+		if !inv.Readable || f.CSV.Wanted { // where the report is, which has them
 			inv.Warnf("%s", w)
 		}
 	}
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
 			return report.JSON(w, r)
+		}
+		if f.CSV.Wanted {
+			return report.RunsCSV(w, []report.RecordedRun{{File: f.Log, Report: r}})
 		}
 		if f.compact(inv.Console, r) {
 			return report.Compact(w, r, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local, Log: f.Log})

@@ -302,9 +302,9 @@ func (f *AssertFlags) ChangeFlags() []cli.Flag {
 }
 
 // ConcludeChanges shows how sets of runs differ, and judges the assertions about it, which must hold in each comparison.
-func ConcludeChanges(inv *command.Invocation, c *compare.Comparisons, f *AssertFlags, html *HTMLFlag, verbose bool) error {
+func ConcludeChanges(inv *command.Invocation, c *compare.Comparisons, f *AssertFlags, how Showing) error {
 	if len(f.All) == 0 {
-		return ShowVerdicts(inv, c, html, verbose)
+		return ShowVerdicts(inv, c, how)
 	}
 	var all []results.Assertion
 	for _, v := range c.Comparisons {
@@ -317,7 +317,7 @@ func ConcludeChanges(inv *command.Invocation, c *compare.Comparisons, f *AssertF
 		}
 		all = append(all, v.Assertions...)
 	}
-	err := ShowVerdicts(inv, c, html, verbose)
+	err := ShowVerdicts(inv, c, how)
 	if f.junit != "" {
 		failed := files.WriteNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, all) })
 		if failed != nil {

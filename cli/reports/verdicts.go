@@ -11,17 +11,26 @@ import (
 	"warp/pkg/report/page"
 )
 
-// ShowVerdicts writes the results of comparisons of sets, and their page if --html is given. verbose shows metrics without
-// a verdict, too, where there are several comparisons.
-func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, html *HTMLFlag, verbose bool) error {
+// A Showing says how comparisons are shown.
+type Showing struct {
+	HTML    *HTMLFlag
+	Verbose bool                 // also metrics without a verdict, where there are several comparisons
+	CSV     []report.RecordedRun // instead of the text; nil = text
+}
+
+// ShowVerdicts writes the results of comparisons of sets, and their page if --html is given.
+func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, how Showing) error {
 	inv.Hide.Strings(c)
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
 			return report.ComparisonsJSON(w, c)
 		}
-		return report.ComparisonsText(w, c, TextOptions(inv, verbose))
+		if how.CSV != nil {
+			return report.RunsCSV(w, how.CSV)
+		}
+		return report.ComparisonsText(w, c, TextOptions(inv, how.Verbose))
 	})
-	return exit.Join(err, SavePage(inv, html, func(page.Options) *page.Page { return page.Comparisons(c) }))
+	return exit.Join(err, SavePage(inv, how.HTML, func(page.Options) *page.Page { return page.Comparisons(c) }))
 }
 
 func TextOptions(inv *command.Invocation, verbose bool) report.TextOptions {

@@ -247,20 +247,11 @@ func sample(values []float64) Sample {
 // ratios returns the logarithms of a row's values, or false if a value is not
 // positive.
 func (r *Row) ratios() (before, after []float64, ok bool) {
-	logs := func(values []float64) (all []float64, ok bool) {
-		for _, x := range values {
-			if !(x > 0) || math.IsInf(x, 0) {
-				return nil, false
-			}
-			all = append(all, math.Log(x))
-		}
-		return all, true
-	}
-	before, ok = logs(r.Before.Values)
+	before, ok = logarithms(r.Before.Values)
 	if !ok {
 		return nil, nil, false
 	}
-	after, ok = logs(r.After.Values)
+	after, ok = logarithms(r.After.Values)
 	return before, after, ok
 }
 

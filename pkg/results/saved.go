@@ -64,6 +64,7 @@ func (r *Report) Compact() *Report {
 		o := &c.Operations[i]
 		o.Segments, o.ByClient, o.FirstErrors, o.SizeClasses = []Segment{}, []Part{}, nil, nil
 		o.HeatMap, o.Slowest, o.DurationHDR, o.ResponseHDR = nil, []SlowRequest{}, "", ""
+		o.Course, o.Pieces = nil, nil
 		o.WarmUp.FirstErrors, o.Late.FirstErrors = nil, nil
 		if o.Hosts = slices.Clone(o.Hosts); len(o.Hosts) > maxHosts {
 			o.Hosts = []Part{}

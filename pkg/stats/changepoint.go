@@ -5,8 +5,12 @@ import (
 	"slices"
 )
 
-// changePermutations is the number of permutations of a test for a change.
-const changePermutations = 999
+// changePermutations is the number of permutations of a test for a change, of which the first are enough if none of them has a
+// distance as large.
+const (
+	changePermutations = 4999
+	firstPermutations  = 999
+)
 
 // minStretch is the minimum number of values between changes.
 const minStretch = 2
@@ -60,6 +64,9 @@ func (d division) significant(values []float64, ends []int, alpha float64, rando
 		}
 		if large > limit {
 			return false
+		}
+		if n+1 == firstPermutations && large == 1 {
+			break
 		}
 	}
 	return limit > 0

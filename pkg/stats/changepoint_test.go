@@ -51,7 +51,7 @@ func TestChangePointsFalseAlarms(t *testing.T) {
 		alpha     float64
 		histories uint64
 		max       int
-	}{{.01, 100, 5}, {.05, 400, 32}} { // 32 of 400 at 5 % have a probability of 1 %
+	}{{.01, 100, 5}, {.05, 150, 15}} { // more than 15 of 150 at 5 % have a probability of 1 %
 		alarms := 0
 		for seed := range test.histories {
 			if len(ChangePoints(history(1000+seed, 60, 0, 0), test.alpha)) > 0 {

@@ -61,6 +61,12 @@ func sections() map[string]reflect.Type {
 		"Changed metric":         reflect.TypeFor[compare.MetricChange](),
 		"Verdicts":               reflect.TypeFor[compare.Verdicts](),
 		"Comparisons":            reflect.TypeFor[compare.Comparisons](),
+		"History":                reflect.TypeFor[compare.History](),
+		"Workload":               reflect.TypeFor[compare.Workload](),
+		"Past run":               reflect.TypeFor[compare.PastRun](),
+		"Course":                 reflect.TypeFor[compare.Course](),
+		"Stretch":                reflect.TypeFor[compare.Stretch](),
+		"Change point":           reflect.TypeFor[compare.ChangePoint](),
 		"Set of runs":            reflect.TypeFor[compare.Side](),
 		"Subject":                reflect.TypeFor[compare.Subject](),
 		"Judged metric":          reflect.TypeFor[compare.Row](),
@@ -260,10 +266,51 @@ func sets(t *testing.T, dir, text string) {
 	}
 }
 
+// nights writes reports of nights into the folder of a baseline, of which the later ones are slower, and one is unfit.
+func nights(t *testing.T, dir, text string) {
+	t.Helper()
+	folder := filepath.Join(dir, "nights", "main")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16 {
+		var r results.Report
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		r.Runs, r.Warnings, r.End = []string{fmt.Sprint("night", i)}, []string{}, "completed"
+		if i == 3 {
+			r.End = "aborted"
+		}
+		factor := 1 + .01*float64(i%3)
+		if i >= 8 {
+			factor, r.Warp = factor/2, "later"
+		}
+		for n := range r.Groups {
+			g := &r.Groups[n]
+			g.BytesPerS, g.Errors = g.BytesPerS*factor, 0
+			g.WindowStart, g.WindowEnd = g.WindowStart.AddDate(0, 0, i), g.WindowEnd.AddDate(0, 0, i)
+		}
+		for n := range r.Operations {
+			o := &r.Operations[n]
+			o.BytesPerS, o.Errors, o.Statement = o.BytesPerS*factor, 0, 1
+		}
+		document, err := json.Marshal(r)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("%02d.json", i)), document, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 var (
-	reportType     = reflect.TypeFor[results.Report]()
-	comparisonType = reflect.TypeFor[compare.Changes]()
-	verdictsType   = reflect.TypeFor[compare.Verdicts]()
+	reportType      = reflect.TypeFor[results.Report]()
+	comparisonType  = reflect.TypeFor[compare.Changes]()
+	verdictsType    = reflect.TypeFor[compare.Verdicts]()
+	comparisonsType = reflect.TypeFor[compare.Comparisons]()
+	historyType     = reflect.TypeFor[compare.History]()
 )
 
 // seeEverything runs commands that together produce every field. Later steps use the logs of
@@ -336,7 +383,9 @@ func (s sighting) logs(t *testing.T, dir string) (report string) {
 func (s sighting) sets(t *testing.T, dir, report string) {
 	sets(t, dir, report)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, verdictsType)
-	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "before", "first=after/0.json", "after=after/[1-5].json").out, reflect.TypeFor[compare.Comparisons]())
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "before", "first=after/0.json", "after=after/[1-5].json").out, comparisonsType)
+	nights(t, dir, report)
+	s.document(t, mustWarp(t, 0, dir, "history", "--json", "nights").out, historyType)
 	s.document(t, mustWarp(t, 5, dir, "ab", "--json", "--aa", "--pairs=1", "--max-pairs=2", "--pause=0s", "--logs=trial", "--assert=p50.change<+5%",
 		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, verdictsType)
 }
@@ -344,6 +393,7 @@ func (s sighting) sets(t *testing.T, dir, report string) {
 // assertions produces assertions by statement, with an interval, by pieces, and confirmed.
 func (s sighting) assertions(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "history", "--json", "script.csv.zst").out, historyType)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparisonType)
 	s.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, reportType)
 	s.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",

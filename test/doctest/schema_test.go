@@ -17,9 +17,11 @@ import (
 // schemaFiles names the schemas in docs, by the documents that they describe.
 func schemaFiles() map[reflect.Type]string {
 	return map[reflect.Type]string{
-		reportType:     "report.schema.json",
-		comparisonType: "comparison.schema.json",
-		verdictsType:   "verdicts.schema.json",
+		reportType:      "report.schema.json",
+		comparisonType:  "comparison.schema.json",
+		verdictsType:    "verdicts.schema.json",
+		comparisonsType: "comparisons.schema.json",
+		historyType:     "history.schema.json",
 	}
 }
 

@@ -87,6 +87,34 @@ func Find(arg string) (Set, error) {
 	return Set{Name: arg, Paths: paths}, nil
 }
 
+// FindFolders finds the files that an argument names. In a folder, each folder of it that has runs, such as a baseline, is a
+// set by its name.
+func FindFolders(arg string) ([]Set, error) {
+	entries, err := os.ReadDir(arg)
+	if err != nil {
+		s, err := Find(arg)
+		return []Set{s}, err
+	}
+	var sets []Set
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		folder := filepath.Join(arg, e.Name())
+		if paths, err := runsIn(folder); err == nil {
+			sets = append(sets, Set{Name: e.Name(), Paths: paths, Named: true})
+		}
+	}
+	paths, err := runsIn(arg)
+	if err == nil {
+		sets = append(sets, Set{Name: arg, Paths: paths})
+	}
+	if len(sets) > 0 {
+		err = nil
+	}
+	return sets, err
+}
+
 // runsIn lists the logs and reports in a folder.
 func runsIn(folder string) (paths []string, err error) {
 	entries, err := os.ReadDir(folder)

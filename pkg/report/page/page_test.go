@@ -251,6 +251,32 @@ func harmless(t *testing.T, html string) {
 	}
 }
 
+// The page of a history draws each metric, and marks the run at which it changed.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	value := func(x float64) *float64 { return &x }
+	h := &compare.History{Version: 1, Workloads: []compare.Workload{{Name: "get " + hostile, Runs: make([]compare.PastRun, 4), Courses: []compare.Course{
+		{Metric: "throughput", Unit: results.BytesPerSecond, Judged: true, Values: []*float64{value(100), nil, value(50), value(51)},
+			Stretches: []compare.Stretch{{From: 0, To: 2, Runs: 1, Median: 100}, {From: 2, To: 4, Runs: 2, Median: 50.5, Low: value(50), High: value(51)}},
+			Changes:   []compare.ChangePoint{{Run: 2, Change: value(-49), Low: value(-51), High: value(-47), Verdict: compare.Worse}}},
+		{Metric: "errors", Unit: results.Share, Values: []*float64{value(0), value(0), value(0), value(0)}},
+	}}}}
+	h.Workloads[0].Runs[2].Label, h.Workloads[0].Runs[2].Details = hostile, []string{hostile}
+	var b bytes.Buffer
+	if err := History(h, Options{}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	harmless(t, b.String())
+	for _, want := range []string{"-49.0 % (-51.0 % to -47.0 %)", `class="mark"`, "All runs"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if n := strings.Count(b.String(), `<svg class="chart"`); n != 1 {
+		t.Errorf("%d charts; errors that did not happen need none", n)
+	}
+}
+
 // unpacked reads the data embedded in a page, as other tools do.
 func unpacked(t testing.TB, html, id string, v any) {
 	t.Helper()

@@ -32,6 +32,31 @@ func FromZero(largest float64, label func(float64) string) Scale {
 	return s
 }
 
+// Between returns a scale that covers two values, with round ticks.
+func Between(lowest, highest float64, label func(float64) string) Scale {
+	if !(highest > lowest) || math.IsInf(highest, 0) {
+		return FromZero(highest, label)
+	}
+	step := niceStep((highest - lowest) / 4)
+	s := Scale{min: step * math.Floor(lowest/step), max: step * math.Ceil(highest/step)}
+	for i := 0; s.min+float64(i)*step <= s.max+step/2; i++ {
+		s.tick(s.min+float64(i)*step, label(s.min+float64(i)*step))
+	}
+	return s
+}
+
+// Positions returns a scale of n places that are numbered from 1, for x from 0 to n-1.
+func Positions(n int) Scale {
+	s := Scale{max: float64(max(n-1, 1))}
+	step := max(1, int(niceStep(float64(n)/8)))
+	for i := 0; i < n; i++ {
+		if number := i + 1; number == 1 || number%step == 0 {
+			s.tick(float64(i), strconv.Itoa(number))
+		}
+	}
+	return s
+}
+
 // niceStep is the next of 1, 2, 2.5, 5 and 10 times a power of 10.
 func niceStep(x float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(x)))

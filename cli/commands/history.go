@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/files/runlog"
+	"warp/cli/reports"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/report"
+	"warp/pkg/report/page"
+)
+
+// maxHistory is the maximum number of runs in a history. The time to look for changes grows with its square.
+const maxHistory = 1000
+
+// historyCommand shows runs over time.
+func historyCommand() *command.Command {
+	var judge reports.JudgeFlags
+	var html reports.HTMLFlag
+	var csv reports.CSVFlag
+	return &command.Command{
+		Name: "history", Args: "[LOG…]", Section: command.SectionAnalysis,
+		Summary: "show runs over time, and since when they are slower or faster",
+		About: []string{
+			"LOG is an op log, a saved report, a quoted pattern, or a folder of these or of baselines. Without",
+			"LOG it is " + baselineFolder + ", where warp baseline keeps them. There is a line for each run, and changes of",
+			"throughput, p50 and p99 are found by a test that has one false alarm in a hundred histories.",
+		},
+		Examples: []string{"warp history", "warp history 'nightly/*.json' --html=history.html", "warp history nightly --csv > nightly.csv"},
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{csv.Flag(), html.Flag()}},
+			{Title: command.VerdictTitle, Flags: command.Without(judge.Flags(), "force")}},
+		MinArgs: 0, MaxArgs: -1, Needs: "op logs, or folders of them",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			if err := csv.Check(inv); err != nil {
+				return err
+			}
+			if err := html.Ready(); err != nil {
+				return err
+			}
+			o, err := judge.Options(flagDefaults())
+			if err != nil {
+				return err
+			}
+			runs, err := pastRuns(ctx, inv)
+			if err != nil {
+				return err
+			}
+			h, err := compare.NewHistory(runs, o)
+			if err != nil {
+				return reports.ExplainComparison(err)
+			}
+			return showHistory(inv, h, &csv, &html)
+		},
+	}
+}
+
+func showHistory(inv *command.Invocation, h *compare.History, csv *reports.CSVFlag, html *reports.HTMLFlag) error {
+	inv.Hide.Strings(h)
+	err := inv.Result(func(w io.Writer) error {
+		switch {
+		case inv.JSON:
+			return report.HistoryJSON(w, h)
+		case csv.Wanted:
+			return report.HistoryCSV(w, h)
+		}
+		return report.HistoryText(w, h, reports.TextOptions(inv, false))
+	})
+	return exit.Join(err, reports.SavePage(inv, html, func(o page.Options) *page.Page {
+		o.Location = time.Local
+		return page.History(h, o)
+	}))
+}
+
+// pastRuns reads the runs that the arguments name.
+func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past, err error) {
+	args := inv.Args
+	if len(args) == 0 {
+		if _, err := os.Stat(baselineFolder); errors.Is(err, fs.ErrNotExist) {
+			return nil, exit.Usagef("there are no baselines in %s", baselineFolder).WithHint("name op logs, reports or folders of them")
+		}
+		args = []string{baselineFolder}
+	}
+	for _, arg := range args {
+		sets, err := runlog.FindFolders(arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sets {
+			if len(all)+len(s.Paths) > maxHistory {
+				return nil, exit.Usagef("these are more than %s", human.Plural(maxHistory, "run")).WithHint("name the latest ones with a pattern")
+			}
+			runs, err := s.Read(ctx, inv.In, inv.Debugf, inv.Warnf, aggregate.Options{})
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range runs {
+				inv.Hide.Strings(r.Report)
+				r.Report = r.Report.Compact()
+				past := compare.Past{Run: r, Label: labelOf(r.Name)}
+				if s.Named {
+					past.Set, past.Label = s.Name, s.Name
+				}
+				all = append(all, past)
+			}
+		}
+	}
+	return all, nil
+}
+
+// defaultName matches the names of logs that the user did not name.
+var defaultName = regexp.MustCompile(`^warp-.+-\d{4}-\d\d-\d\d\[\d{6}\]-(.+)$`)
+
+// labelOf names a run as its file, without what all names of logs have.
+func labelOf(path string) string {
+	name := filepath.Base(path)
+	for _, ending := range []string{".zst", ".gz", ".csv", ".json"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	if m := defaultName.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
+}

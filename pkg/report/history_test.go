@@ -1,0 +1,134 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"warp/internal/testlog"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/results"
+)
+
+// pastRuns returns a run a day, of which the last are slower, and one that does not count.
+func pastRuns() (all []compare.Past) {
+	for i := range 16 {
+		x := 1000 + 3*float64(i*7%5)
+		if i >= 10 {
+			x *= .9
+		}
+		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, i)
+		r := &results.Report{
+			Benchmark: "get", Warp: "1.0", Runs: []string{fmt.Sprint("run", i)}, End: "completed", Parameters: map[string]string{"obj.size": "1MiB", "concurrent": "8"},
+			Groups: []results.GroupReport{{Kind: results.KindMeasured, WindowStart: start, WindowEnd: start.Add(time.Minute)}},
+			Operations: []results.Operation{{Op: "GET", Inside: 100, BytesPerS: x * 1e6, ObjectsPerS: x, ObjectBytes: results.SizeRange{Max: 1 << 20},
+				Duration: &results.Stats{Mean: 1, P50: 900 / x, P90: 1, P99: 2 + float64(i%3)/10, P999: 3, Max: 4}}},
+		}
+		if i >= 10 {
+			r.Warp = "1.1"
+		}
+		if i == 4 {
+			r.End = "interrupted"
+		}
+		all = append(all, compare.Past{Run: compare.Run{Name: fmt.Sprintf("nightly/%02d.json", i), Report: r}, Label: fmt.Sprintf("%02d", i)})
+	}
+	return all
+}
+
+func TestHistoryGolden(t *testing.T) {
+	t.Parallel()
+	h, err := compare.NewHistory(pastRuns(), compare.Options{MinEffect: .02, MaxErrors: .001})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{60, 80, 120} {
+		golden(t, fmt.Sprintf("history-%d.txt", width), func(w io.Writer) error { return HistoryText(w, h, TextOptions{Width: width}) })
+		var b bytes.Buffer
+		if err := HistoryText(&b, h, TextOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
+				t.Errorf("%d characters where %d fit: %s", n, width, l)
+			}
+		}
+	}
+	golden(t, "history.csv", func(w io.Writer) error { return HistoryCSV(w, h) })
+}
+
+// Columns about an operation are called as in JSON and have the same values.
+func TestRunsCSVIsCalledAsJSON(t *testing.T) {
+	t.Parallel()
+	l := testlog.Loads()["mixed"]
+	r := analyze(t, l.Rows(1), aggregate.Options{})
+	r.Benchmark, r.Engine, r.End, r.Warp = "mixed", "lean", "completed", "1.0"
+	var b, doc bytes.Buffer
+	if err := RunsCSV(&b, []RecordedRun{{Set: "=SUM(A1)", File: "a,b", Report: r}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := JSON(&doc, r); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 1+len(r.Operations) {
+		t.Fatalf("%d lines, %v", len(rows), err)
+	}
+	var document map[string]any
+	d := json.NewDecoder(&doc)
+	d.UseNumber()
+	if err := d.Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for i, row := range rows[1:] {
+		op := document["operations"].([]any)[i].(map[string]any)
+		for k, name := range rows[0] {
+			switch name {
+			case "set", "file", "label", "verdict", "groups.kind", "statement", "warmup", "window_start":
+				continue
+			}
+			value, ok := document[name]
+			if !ok {
+				value, ok = op[name]
+			}
+			if first, rest, dotted := strings.Cut(name, "."); dotted {
+				inner, is := op[first].(map[string]any)
+				if !is {
+					continue // there are no such durations
+				}
+				value, ok = inner[rest]
+			}
+			if !ok {
+				if name != "client_share" {
+					t.Errorf("JSON has no %s", name)
+				}
+				continue
+			}
+			if text := fmt.Sprint(value); text != row[k] && !sameNumber(text, row[k]) {
+				t.Errorf("%s is %s, and %s in JSON", name, row[k], text)
+			}
+			compared++
+		}
+	}
+	if compared < 30 {
+		t.Errorf("only %d cells were compared", compared)
+	}
+	if rows[1][0] != "'=SUM(A1)" || rows[1][1] != "a,b" {
+		t.Errorf("set %s, file %s", rows[1][0], rows[1][1])
+	}
+}
+
+// sameNumber reports whether two texts are the same number, written in different ways.
+func sameNumber(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, also := strconv.ParseFloat(b, 64)
+	return err == nil && also == nil && x == y
+}

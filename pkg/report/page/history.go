@@ -1,0 +1,147 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"warp/internal/human"
+	"warp/pkg/compare"
+	"warp/pkg/report"
+	"warp/pkg/report/svg"
+	"warp/pkg/results"
+)
+
+// History returns the page about runs over time.
+func History(h *compare.History, o Options) *Page {
+	p := &Page{data: h, Title: "warp: history", Kicker: "warp, runs over time", loc: o.Location}
+	runs := 0
+	for i := range h.Workloads {
+		w := &h.Workloads[i]
+		runs += len(w.Runs)
+		for _, s := range report.HistoryRemarks(w, o.Location) {
+			if len(h.Workloads) > 1 {
+				s = w.Name + ": " + s
+			}
+			p.Lead = append(p.Lead, human.Visible(s))
+		}
+	}
+	p.Heading = human.Count(runs, "run", "runs")
+	for i := range h.Workloads {
+		p.workload(&h.Workloads[i])
+	}
+	return p
+}
+
+// workload has a chart for each metric, and a table of the runs.
+func (p *Page) workload(w *compare.Workload) {
+	s := section{ID: p.nextID("workload"), Title: human.Visible(w.Name)}
+	for i := range w.Courses {
+		if c := &w.Courses[i]; c.Unit != results.Share || largestValue(c) > 0 {
+			s.Blocks = append(s.Blocks, block{Chart: p.course(w, c)})
+		}
+	}
+	s.Blocks = append(s.Blocks, block{Table: p.pastRuns(w)})
+	p.section(s)
+}
+
+func largestValue(c *compare.Course) (largest float64) {
+	for _, v := range c.Values {
+		if v != nil {
+			largest = math.Max(largest, *v)
+		}
+	}
+	return largest
+}
+
+// course draws a metric over all runs: the value of each run, and between changes the median with its interval.
+func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
+	n := len(c.Values)
+	title := human.Visible(report.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
+	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	empty := func() (y []float64) {
+		for range n {
+			y = append(y, math.NaN())
+		}
+		return y
+	}
+	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: empty()}
+	for i := range n {
+		draw.X = append(draw.X, float64(i))
+		if v := c.Values[i]; v != nil {
+			values.Y[i] = *v
+			lowest, highest = math.Min(lowest, *v), math.Max(highest, *v)
+		}
+	}
+	draw.Lines = append(draw.Lines, values)
+	for k, s := range c.Stretches {
+		median := svg.Line{Color: 1, Y: empty()}
+		if k == 0 {
+			median.Label = "median between changes, and its 95 % interval"
+		}
+		low, high := svg.Line{Color: 1, Y: empty()}, svg.Line{Color: 1, Y: empty()}
+		for i := s.From; i < s.To; i++ {
+			median.Y[i] = s.Median
+			if s.Low != nil && s.High != nil {
+				low.Y[i], high.Y[i] = *s.Low, *s.High
+			}
+		}
+		at := len(draw.Lines)
+		draw.Lines = append(draw.Lines, median)
+		if s.Low != nil {
+			draw.Lines = append(draw.Lines, low, high)
+			draw.Bands = append(draw.Bands, svg.Band{Low: at + 1, High: at + 2, Color: 1})
+		}
+	}
+	largest := largestValue(c)
+	draw.YScale = svg.Between(lowest, highest, func(v float64) string { return report.MetricText(c.Unit, v, largest) })
+	var marks []string
+	for _, change := range c.Changes {
+		r := &w.Runs[change.Run]
+		draw.Marks = append(draw.Marks, svg.Mark{X: float64(change.Run)})
+		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, p.day(r.Start), human.Visible(r.Label), change.Verdict,
+			percentText(change.Change), percentText(change.Low), percentText(change.High)))
+		draw.Desc += marks[len(marks)-1] + ". "
+	}
+	shown := p.draw("course", draw)
+	shown.Marks = marks
+	return shown
+}
+
+func (p *Page) day(at time.Time) string {
+	if at.IsZero() {
+		return "at an unknown time"
+	}
+	loc := p.loc
+	if loc == nil {
+		loc = time.UTC
+	}
+	return at.In(loc).Format("2006-01-02 15:04")
+}
+
+// pastRuns lists the runs with all metrics of the total.
+func (p *Page) pastRuns(w *compare.Workload) *report.Table {
+	t := &report.Table{Caption: "All runs", Head: []string{"run", "time", "name", "version", "verdict"}, Closed: len(w.Runs) > 40}
+	var courses []*compare.Course
+	for i := range w.Courses {
+		c := &w.Courses[i]
+		if w.Total(c.Metric) == c {
+			courses = append(courses, c)
+			t.Head = append(t.Head, human.Visible(c.Metric))
+		}
+	}
+	for i := range w.Runs {
+		r := &w.Runs[i]
+		row := []string{fmt.Sprint(i + 1), p.day(r.Start), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(report.PastVerdict(r))}
+		for _, c := range courses {
+			cell := report.None
+			if v := c.Values[i]; v != nil {
+				cell = report.MetricText(c.Unit, *v, largestValue(c))
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
