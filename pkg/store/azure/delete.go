@@ -1,17 +1,10 @@
 package azure
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
@@ -75,28 +68,25 @@ func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, c store.Conditi
 // maxBatch is the max number of requests in a batch.
 const maxBatch = 256
 
-// boundary separates the requests of a batch.
-const boundary = "batch_warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
-
 // deleteBatch deletes up to a batch of refs. Each request in it has its own authorization.
 func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	if err := e.store.auth.Ready(ctx); err != nil {
 		return err
 	}
-	var body, head []byte
+	var batch httpclient.Batch
+	var head []byte
 	for i := range refs {
 		if !validKey(refs[i].Key) {
 			return badName(refs[i].Key)
 		}
 		head = e.appendDeletion(head[:0], &refs[i])
-		body = fmt.Appendf(body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: %d\r\n\r\n%s\r\n", boundary, i, head)
+		batch.Add(strconv.Itoa(i), head)
 	}
-	body = fmt.Appendf(body, "--%s--\r\n", boundary)
 	q := e.begin(http.MethodPost, refs[0].Bucket, "")
 	defer q.End()
 	q.Param("restype", "container")
 	q.Param("comp", "batch")
-	q.Document("multipart/mixed; boundary="+boundary, body)
+	q.Batch(&batch)
 	r, err := e.send(ctx, q, tr)
 	if err != nil {
 		return err
@@ -108,7 +98,7 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Tr
 	return err
 }
 
-// appendDeletion appends a request to a batch.
+// appendDeletion appends a request of a batch.
 func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
 	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer q.End()
@@ -123,67 +113,26 @@ func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
 // readDeletions reads the answer to each request of a batch and matches them by Content-ID. It
 // returns the refs that were rejected because they are current versions.
 func (e *Engine) readDeletions(r *httpclient.Reply, refs []store.Ref) (current []int, err error) {
-	kind, params, err := mime.ParseMediaType(r.ContentType())
-	if err != nil || kind != "multipart/mixed" {
-		return nil, store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())
-	}
-	answered := make([]bool, len(refs))
-	var first *store.Error
-	bad, n := 0, 0
-	parts := multipart.NewReader(bytes.NewReader(r.Document()), params["boundary"])
-	for ; ; n++ {
-		part, err := parts.NextRawPart()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, store.BadAnswer(r.Status, "the answer to a batch: %s", store.OneLine(err.Error()))
-		}
-		refused, err := readDeletion(part)
-		if err != nil {
-			return nil, store.BadAnswer(r.Status, "the answer %d of a batch: %s", n+1, store.OneLine(err.Error()))
-		}
-		id := strings.TrimSpace(part.Header.Get("Content-Id"))
-		if id == "" && refused != nil { // it is about the whole batch
-			return nil, refused
-		}
+	index := func(id string, _ int) int {
 		i, err := strconv.Atoi(id)
-		if err != nil || i < 0 || i >= len(refs) || answered[i] {
-			return nil, store.BadAnswer(r.Status, "the answer to a batch of %d has an answer %.20q that nobody asked for", len(refs), id)
+		if err != nil {
+			return -1
 		}
-		answered[i] = true
+		return i
+	}
+	err = r.Deletions(len(refs), index, func(i int, a *http.Response, document []byte) *store.Error {
+		if a.StatusCode/100 == 2 {
+			return nil
+		}
+		refused := refusalOf(a.StatusCode, a.Header.Get("x-ms-error-code"), document)
 		switch {
-		case refused == nil, e.ignoreMissing && refused.Code == codeNoKey:
-		case isCurrent(refused):
+		case e.ignoreMissing && refused.Code == codeNoKey:
+			return nil
+		case isCurrent(refused) && i >= 0:
 			current = append(current, i)
-		default:
-			if bad++; first == nil {
-				first = refused
-			}
+			return nil
 		}
-	}
-	switch {
-	case bad == len(refs) && bad > 0:
-		return nil, first
-	case bad > 0:
-		return nil, store.Errorf(first.Code, first.Status, "%d of %d objects not deleted; first: %s", bad, len(refs), first.Message)
-	case n != len(refs):
-		return nil, store.BadAnswer(r.Status, "the store confirmed %d of %d deletions", n, len(refs))
-	}
-	return current, nil
-}
-
-// readDeletion reads the answer to one request of a batch, which may be an error.
-func readDeletion(part io.Reader) (refused *store.Error, err error) {
-	end := strings.NewReader("\r\n\r\n") // ends a head that lacks the empty line
-	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(part, end)), nil)
-	if err != nil {
-		return nil, err
-	}
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	resp.Body.Close()
-	if resp.StatusCode/100 == 2 {
-		return nil, nil
-	}
-	return refusalOf(resp.StatusCode, resp.Header.Get("x-ms-error-code"), text), nil
+		return refused
+	})
+	return current, err
 }
