@@ -6,15 +6,19 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
+	"net/http/httptest"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -23,23 +27,43 @@ import (
 	"warp/pkg/s3mem"
 )
 
+type options struct {
+	addr    string
+	service time.Duration
+	random  bool
+	size    int64
+	tls     bool
+}
+
 func main() {
-	service := flag.Duration("service", 2*time.Millisecond, "how long each GET or HEAD of an object takes")
+	var o options
+	flag.StringVar(&o.addr, "addr", "127.0.0.1:0", "where to listen")
+	flag.DurationVar(&o.service, "service", 2*time.Millisecond, "how long each GET or HEAD of an object takes")
+	flag.BoolVar(&o.random, "random", false, "service times are exponential, with that mean")
+	flag.Int64Var(&o.size, "size", 1024, "bytes of a GET")
+	flag.BoolVar(&o.tls, "tls", false, "serve TLS with a certificate that nobody trusts")
 	flag.Parse()
-	if err := run(*service); err != nil {
+	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "timedstore:", err)
 		os.Exit(1)
 	}
 }
 
-func run(service time.Duration) error {
-	null, err := s3mem.StartNull(s3mem.NullOptions{Addr: "127.0.0.1:0", Size: 1024})
+func run(o *options) error {
+	null, err := s3mem.StartNull(s3mem.NullOptions{Addr: "127.0.0.1:0", Size: o.size})
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return err
+	}
+	var config *tls.Config
+	if o.tls {
+		s := httptest.NewUnstartedServer(nil) // which has a certificate
+		s.StartTLS()
+		config = &tls.Config{Certificates: s.TLS.Certificates}
+		s.Close()
 	}
 	fmt.Println(l.Addr())
 	log := &timeLog{}
@@ -49,7 +73,7 @@ func run(service time.Duration) error {
 			if err != nil {
 				return
 			}
-			go func() { _ = pass(c.(*net.TCPConn), null.Addr(), service, log) }()
+			go func() { _ = pass(c.(*net.TCPConn), config, null.Addr(), o, log) }()
 		}
 	}()
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -71,26 +95,27 @@ func (l *timeLog) add(d time.Duration) {
 }
 
 // pass passes requests on to the null store. Its answers to GET and HEAD of objects wait until the service time is over.
-func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) error {
-	defer c.Close()
+func pass(tcp *net.TCPConn, config *tls.Config, addr string, o *options, log *timeLog) error {
+	defer tcp.Close()
 	up, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
 	}
 	defer up.Close()
-	raw, err := c.SyscallConn()
+	in, err := newStampedConn(tcp)
 	if err != nil {
 		return err
 	}
-	_ = raw.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
-	})
+	var c net.Conn = in
+	if config != nil {
+		c = tls.Server(in, config)
+	}
 	var arrived atomic.Int64 // when the request that is being served arrived; 0 = another request
 	go func() {
 		defer up.Close()
-		buf, oob := make([]byte, 64<<10), make([]byte, 256)
+		buf := make([]byte, 64<<10)
 		for {
-			n, at, err := receive(raw, buf, oob)
+			n, err := c.Read(buf)
 			if err != nil {
 				return
 			}
@@ -98,7 +123,7 @@ func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) erro
 			line, _, _ := bytes.Cut(buf[:n], []byte("\r\n"))
 			reads := bytes.HasPrefix(line, []byte("GET ")) || bytes.HasPrefix(line, []byte("HEAD "))
 			if reads && !bytes.Contains(line, []byte("?")) {
-				arrived.Store(at)
+				arrived.Store(in.at)
 			}
 			if _, err := up.Write(buf[:n]); err != nil {
 				return
@@ -112,6 +137,10 @@ func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) erro
 			return err
 		}
 		if at := arrived.Swap(0); at != 0 {
+			service := o.service
+			if o.random {
+				service = time.Duration(rand.ExpFloat64() * float64(service))
+			}
 			time.Sleep(service - time.Duration(time.Now().UnixNano()-at))
 			log.add(time.Duration(time.Now().UnixNano() - at))
 		}
@@ -121,13 +150,29 @@ func pass(c *net.TCPConn, addr string, service time.Duration, log *timeLog) erro
 	}
 }
 
-// receive receives with the time at which the last byte arrived in the kernel, in unix ns.
-func receive(raw interface {
-	Read(func(uintptr) bool) error
-}, buf, oob []byte) (n int, at int64, err error) {
+// A stampedConn knows when what it has read last arrived in the kernel.
+type stampedConn struct {
+	*net.TCPConn
+	raw syscall.RawConn
+	oob []byte
+	at  int64 // unix ns; 0 = unknown
+}
+
+func newStampedConn(c *net.TCPConn) (*stampedConn, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
+	})
+	return &stampedConn{TCPConn: c, raw: raw, oob: make([]byte, 256)}, nil
+}
+
+func (c *stampedConn) Read(buf []byte) (n int, err error) {
 	var control int
-	waitErr := raw.Read(func(fd uintptr) bool {
-		n, control, _, _, err = unix.Recvmsg(int(fd), buf, oob, unix.MSG_DONTWAIT)
+	waitErr := c.raw.Read(func(fd uintptr) bool {
+		n, control, _, _, err = unix.Recvmsg(int(fd), buf, c.oob, unix.MSG_DONTWAIT)
 		return !errors.Is(err, unix.EAGAIN)
 	})
 	if err == nil {
@@ -137,12 +182,13 @@ func receive(raw interface {
 		err = io.EOF
 	}
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	messages, err := unix.ParseSocketControlMessage(oob[:control])
+	c.at = 0
+	messages, err := unix.ParseSocketControlMessage(c.oob[:control])
 	if err != nil || len(messages) == 0 || len(messages[0].Data) < int(unsafe.Sizeof(unix.Timespec{})) {
-		return n, 0, err
+		return n, err
 	}
-	stamp := (*unix.Timespec)(unsafe.Pointer(&messages[0].Data[0]))
-	return n, stamp.Nano(), nil
+	c.at = (*unix.Timespec)(unsafe.Pointer(&messages[0].Data[0])).Nano()
+	return n, nil
 }
