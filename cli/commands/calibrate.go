@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -16,6 +18,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/terminal/console"
+	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/calibrate"
 	"warp/pkg/s3mem"
@@ -55,7 +58,7 @@ func calibrateCommand() *command.Command {
 				if inv.JSON {
 					return console.WriteJSON(w, c)
 				}
-				return writeCalibration(w, c)
+				return writeCalibration(w, c, inv.OutWidth())
 			})
 		},
 	}
@@ -83,13 +86,28 @@ func runCalibration(ctx context.Context, inv *command.Invocation, each time.Dura
 	return c, nil
 }
 
-// writeCalibration prints the table.
-func writeCalibration(w io.Writer, c *calibrate.Report) error {
+// writeCalibration prints the table. A width of 0 is unlimited.
+func writeCalibration(w io.Writer, c *calibrate.Report, width int) error {
 	fmt.Fprintf(w, "At most, with %d cores and a store that does nothing on the same machine:\n\n", c.Cores)
-	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s %10s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]", "client")
-	for _, p := range c.Points {
-		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f %10s\n",
-			p.Op, flagtype.FormatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS, percentOrNone(p.ClientShare))
+	column := func(title string, drop int, cell func(p *calibrate.Point) string) columns.Column {
+		all := columns.Column{Title: title, Drop: drop}
+		for i := range c.Points {
+			all.Cells = append(all.Cells, cell(&c.Points[i]))
+		}
+		return all
+	}
+	for _, line := range columns.Fit([]columns.Column{
+		column("op", 0, func(p *calibrate.Point) string { return p.Op }),
+		column("size", 0, func(p *calibrate.Point) string { return flagtype.FormatSize(p.SizeBytes) }),
+		column("workers", 0, func(p *calibrate.Point) string { return strconv.Itoa(p.Concurrency) }),
+		column("requests/s", 0, func(p *calibrate.Point) string { return fmt.Sprintf("%.0f", p.RequestsPerS) }),
+		column("GiB/s", 1, func(p *calibrate.Point) string { return fmt.Sprintf("%.3f", p.BytesPerS/(1<<30)) }),
+		column("p50 [ms]", 4, func(p *calibrate.Point) string { return msOrNone(p.P50MS) }),
+		column("p99 [ms]", 2, func(p *calibrate.Point) string { return msOrNone(p.P99MS) }),
+		column("CPU/req", 3, func(p *calibrate.Point) string { return fmt.Sprintf("%.1fµs", p.CPUPerReqUS) }),
+		column("client", 0, func(p *calibrate.Point) string { return percentOrNone(p.ClientShare) }),
+	}, cmp.Or(width, math.MaxInt), nil) {
+		fmt.Fprintln(w, line)
 	}
 	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
 	if c.Saved != "" {
