@@ -28,6 +28,7 @@ type Log interface {
 func Analyze(log Log, o Options) (*results.Report, error) {
 	h := log.Header()
 	s := NewSummary(o)
+	s.merged = mergedRuns(h.Merged)
 	merged, ok := mergedWindows(h.Merged)
 	if len(h.Merged) > 0 && ok {
 		s.windows = merged
@@ -68,6 +69,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*results.Report, error)
 		return nil, err
 	}
 	s := NewSummary(o)
+	s.merged = mergedRuns(h.Merged)
 	if killed {
 		s.windows.Common, s.windows.Basis = known.Common, results.Derived
 		if all := windowsOf(first.ops); len(all) > 0 {

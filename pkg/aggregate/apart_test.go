@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -73,6 +74,43 @@ func TestColdWorkersOfRunsApart(t *testing.T) {
 	for _, g := range r.Groups {
 		if want := map[string]int{"a": 2, "b": 3}[g.Run]; g.ColdWorkers != want {
 			t.Errorf("run %s: %d cold workers, want %d", g.Run, g.ColdWorkers, want)
+		}
+	}
+}
+
+// TestSchedulesOfRunsApart gives each of two open loops its own offered and achieved rates, and its own requests that were
+// never sent.
+func TestSchedulesOfRunsApart(t *testing.T) {
+	t.Parallel()
+	log := &memoryLog{}
+	for i, run := range []string{"a", "b"} {
+		start := 1e15 + int64(i)*60*sec
+		each := 10 * time.Millisecond * time.Duration(i+1)
+		rows := uniform(run, "GET", time.Duration(i)*time.Minute, 10*time.Second, each, oplog.Record{Objects: 1})
+		for k := range rows {
+			rows[k].Due = rows[k].Start
+		}
+		log.rows = append(log.rows, rows...)
+		w := oplog.Window{Start: start, Begin: start, End: start + 10*sec - 1}
+		log.header.Merged = append(log.header.Merged, oplog.Origin{Run: run, Client: "c", Header: oplog.Header{Windowed: true}, Window: &w})
+		// The first run ended late: its last unsent requests were due in the window of the second one.
+		unsent := &oplog.Unsent{Count: int64(100 * (2 - i)), FirstDue: time.Unix(0, start+9*sec), Interval: 1e6, Until: time.Unix(0, start+20*sec)}
+		if i == 0 {
+			unsent.Count, unsent.Interval = 200, 505e6
+		}
+		log.trailer.Merged = append(log.trailer.Merged, &oplog.Trailer{UnsentWaits: unsent})
+	}
+	r := analyzeLog(t, log, Options{})
+	if len(r.Groups) != 2 {
+		t.Fatalf("%d groups", len(r.Groups))
+	}
+	for i, want := range []struct {
+		offered, achieved float64
+		unsent            int64
+	}{{100.2, 100, 2}, {60, 50, 100}} {
+		g := r.Groups[i]
+		if math.Abs(g.OfferedPerS-want.offered) > .3 || math.Abs(g.AchievedPerS-want.achieved) > .3 || g.Unsent != want.unsent || g.Response == nil {
+			t.Errorf("run %s: offered %g, achieved %g, %d unsent; want %+v", g.Run, g.OfferedPerS, g.AchievedPerS, g.Unsent, want)
 		}
 	}
 }

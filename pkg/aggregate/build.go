@@ -408,11 +408,9 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 			response.Merge(&h.Response)
 		}
 	}
-	if g.run != "" {
-		return // unsent requests cannot be assigned to one of several operations
-	}
-	if g.Kind == measured || g.Kind == derived && due > 0 {
-		waits = s.unsent(g.start, g.end)
+	// Of one of several runs only the operations that had a schedule may have unsent requests.
+	if g.Kind == measured && (g.run == "" || due > 0) || g.Kind == derived && due > 0 {
+		waits = s.unsent(g.run, g.start, g.end)
 	}
 	if due+waits.Count() == 0 || due < requests {
 		return
@@ -428,13 +426,16 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 	}
 }
 
-// unsent returns the requests that were due in the window but never sent, and
-// how long each had waited.
-func (s *Summary) unsent(begin, end int64) (waits stats.Histogram) {
+// unsent returns the requests of a run, "" for all, that were due in the window
+// but never sent, and how long each had waited.
+func (s *Summary) unsent(run string, begin, end int64) (waits stats.Histogram) {
 	if s.trailer == nil {
 		return waits
 	}
-	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
+	for i, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
+		if run != "" && i > 0 && i <= len(s.merged) && s.merged[i-1] != run {
+			continue
+		}
 		if t != nil && t.UnsentWaits != nil {
 			t.UnsentWaits.Each(func(due int64, wait time.Duration) {
 				if due >= begin && due <= end {

@@ -32,6 +32,7 @@ type Summary struct {
 	last       *group
 	runs       map[string]bool
 	trailer    *oplog.Trailer
+	merged     []string     // the runs of trailer.Merged; nil if they are not known
 	marks      []oplog.Mark // in the order of the log
 	markCounts marks.Counts
 }

@@ -30,6 +30,14 @@ type runWindows struct {
 	ops    map[opID]*derivedGroup // of a log without windows
 }
 
+// mergedRuns returns the identities of the runs of a merged log.
+func mergedRuns(origins []oplog.Origin) (runs []string) {
+	for i := range origins {
+		runs = append(runs, clientID{origins[i].Run, origins[i].Client}.runKey())
+	}
+	return runs
+}
+
 // mergedWindows returns the windows from the header of a merged log; ok is
 // false if one of the merged logs has none.
 func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
