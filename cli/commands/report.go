@@ -2,7 +2,10 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -13,13 +16,16 @@ import (
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/internal/human"
+	"warp/pkg/anonymous"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 	"warp/pkg/report/page"
 )
 
 // reportCommand draws one run or several.
 func reportCommand() *command.Command {
 	var analysis reports.AnalysisFlags
+	var anonymously bool
 	group := analysis.Group()
 	group.Flags = command.Without(group.Flags, "analyze.out", "report", "html")
 	return &command.Command{
@@ -27,25 +33,28 @@ func reportCommand() *command.Command {
 		Summary: "write a page with the charts of a run, or of several runs to compare",
 		About: []string{
 			"LOG is an op log, a saved JSON report, a folder of these, or a quoted pattern. The page is one file",
-			"that needs no network. With several runs, each chart has a line for each run.",
+			"that needs no network. With several runs, each chart has a line for each run. The report of a single",
+			"run is text or JSON if FILE ends in .txt or .json.",
 		},
 		Examples: []string{
 			"warp report run.csv.zst -o run.html",
 			"warp report monday.csv.zst tuesday.csv.zst wednesday.csv.zst -o week.html",
+			"warp report --anonymous run.csv.zst -o ticket.html",
 		},
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &analysis.HTML.Path, TakesFile: true, Usage: "write the page to `FILE`"},
+			&cli.BoolFlag{Name: "anonymous", Destination: &anonymously, Usage: "replace the names of hosts, buckets, objects, clients and files, and the texts of marks"},
 		}}, group},
 		Absent:  []command.Absent{{Names: []string{"html"}, Why: "is a flag of analyze: name the page with -o"}},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			return drawRuns(ctx, inv, &analysis)
+			return drawRuns(ctx, inv, &analysis, anonymously)
 		},
 	}
 }
 
-// drawRuns writes the page about the runs that the arguments name.
-func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags) error {
+// drawRuns writes the page or the report about the runs that the arguments name.
+func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, anonymously bool) error {
 	path := analysis.HTML.Path
 	if path == "" {
 		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
@@ -74,8 +83,28 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	for _, r := range runs {
 		inv.Hide.Strings(r.Report)
 	}
+	ending := strings.ToLower(filepath.Ext(path))
+	what := "page"
+	if ending == ".txt" || ending == ".json" {
+		what = "report"
+		if len(runs) > 1 {
+			return exit.Usagef("--out: a report as %s is about one run, and these are %d", ending, len(runs)).WithHint("name a page, which ends in .html")
+		}
+	}
+	if anonymously {
+		names := anonymous.New(flagDefaults())
+		for i := range runs {
+			names.Report(runs[i].Report)
+			runs[i].Name = fmt.Sprintf("run %d", i+1)
+		}
+	}
 	err := files.WriteNew(path, func(w io.Writer) error {
-		if len(runs) == 1 {
+		switch {
+		case ending == ".json":
+			return report.JSON(w, runs[0].Report)
+		case ending == ".txt":
+			return report.Text(w, runs[0].Report, report.TextOptions{Location: time.Local, Verbose: analysis.Verbose})
+		case len(runs) == 1:
 			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
 		}
 		var changes *compare.Changes
@@ -88,6 +117,6 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	if err != nil {
 		return exit.Errorf("--out: %w", err)
 	}
-	inv.Notef("page of %s written to %q", human.Count(len(runs), "run", "runs"), path)
+	inv.Notef("%s of %s written to %q", what, human.Count(len(runs), "run", "runs"), path)
 	return nil
 }

@@ -34,7 +34,7 @@ func allowed() map[string][]string {
 		".": {"cli"},
 		"cli": {
 			"cli/command", "cli/commands", "cli/exit", "cli/process", "cli/terminal",
-			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "internal/wholefile", "pkg/aggregate", "pkg/assert",
+			"internal/columns", "internal/human", "internal/pause", "internal/runsocket", "internal/suggest", "internal/wholefile", "pkg/aggregate", "pkg/anonymous", "pkg/assert",
 			"pkg/bench", "pkg/bench/ops", "pkg/bench/recording", "pkg/bench/verify", "pkg/calibrate", "pkg/compare", "pkg/consistency", "pkg/counter", "pkg/export", "pkg/find", "pkg/fleet", "pkg/fleet/agent",
 			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
 			"pkg/oplog", "pkg/oplog/lines", "pkg/oplog/merge", "pkg/report", "pkg/report/figures", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
@@ -70,6 +70,7 @@ func allowed() map[string][]string {
 		"pkg/compare":          {"pkg/stats", "pkg/hostload", "internal/exact", "internal/suggest", "pkg/results"},
 		"pkg/find":             {"internal/human", "pkg/assert", "pkg/results"},
 		"pkg/assert":           {"pkg/stats", "internal/suggest", "pkg/results"},
+		"pkg/anonymous":        {"pkg/compare", "pkg/results"},
 		"pkg/export":           {"pkg/oplog", "pkg/stats", "pkg/results"},
 		"pkg/report/figures":   {"internal/columns", "internal/human", "pkg/results"},
 		"pkg/report":           {"pkg/report/figures", "pkg/compare", "pkg/oplog", "internal/columns", "internal/human", "internal/exact", "pkg/results"},
