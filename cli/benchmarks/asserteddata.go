@@ -25,7 +25,7 @@ type measurable struct {
 
 // measurable is about a benchmark whose own flags were checked.
 func (f *Flags) measurable(b benchmark) measurable {
-	m := measurable{b.requests, f.rps > 0, f.Ends.Duration}
+	m := measurable{b.requests, f.rps > 0 || len(f.shape.stages) > 0, f.Ends.Duration}
 	if b.made != nil {
 		m.requests = b.made()
 	}

@@ -135,6 +135,9 @@ func (f *Flags) ready(b benchmark, json bool) (o bench.Options, err error) {
 	if err := b.check(f); err != nil {
 		return o, err
 	}
+	if err := f.checkShape(); err != nil {
+		return o, err
+	}
 	if err := f.measurable(b).check(f.Asserts.All); err != nil {
 		return o, err
 	}
@@ -296,9 +299,6 @@ func (f *Flags) check() error {
 	case f.Destroy != "" && !f.Target.MayDestroy(f.Destroy):
 		return exit.Usagef("--destroy=%s is not the bucket of this run", f.Destroy).WithHint("that is --destroy=%s", f.Target.BucketList())
 	}
-	if err := f.shape.check(f.rps); err != nil {
-		return err
-	}
 	if err := f.names.check(f.Seed, f.Fleet.Clients != ""); err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (f *Flags) options(name string) (bench.Options, error) {
 	o := bench.Options{
 		Benchmark: name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed,
-		Concurrency: f.Concurrent, Rate: f.rps, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
+		Concurrency: f.Concurrent, Rate: f.rps, Stages: f.shape.stages, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
 		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.Trace.On, TraceSample: f.Trace.Sample,

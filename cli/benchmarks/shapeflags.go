@@ -9,6 +9,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/pkg/bench/pacing"
 )
 
 // arrivals are the values of --arrival.
@@ -21,19 +22,39 @@ const (
 type shapeFlags struct {
 	arrival     string
 	arrivalFlag *flagtype.Choice
+	stagesText  string
+	stages      []pacing.Stage // set by check
 }
 
 func (s *shapeFlags) flags() []cli.Flag {
 	s.arrivalFlag = &flagtype.Choice{Name: "arrival", Value: evenArrivals, Config: flagtype.Choices{evenArrivals, poissonArrivals}, Destination: &s.arrival,
-		Usage: "with --rps-limit: `WHEN` requests are due: even (at equal intervals) or poisson (at random, as from many users)"}
-	return []cli.Flag{s.arrivalFlag}
+		Usage: "with --rps-limit or --stages: `WHEN` requests are due: even (at equal intervals) or poisson (at random, as from many users)"}
+	return []cli.Flag{s.arrivalFlag, &cli.StringFlag{Name: "stages", Destination: &s.stagesText,
+		Usage: "change the rate of requests in `STAGES`, such as '1m@1000, 5m@1000..5000, 1m@5000' (requests/s)"}}
 }
 
-// check returns an error if the flags are given without an open loop.
-func (s *shapeFlags) check(rate float64) error {
-	if rate == 0 && s.arrivalFlag.IsSet() {
-		return exit.Usagef("--arrival=%s needs a rate", s.arrival).WithHint("add --rps-limit=N")
+// checkShape parses the stages, which set the duration, and returns an error for flags that contradict each other.
+func (f *Flags) checkShape() (err error) {
+	s := &f.shape
+	s.stages = nil
+	if s.stagesText == "" {
+		if f.rps == 0 && s.arrivalFlag.IsSet() {
+			return exit.Usagef("--arrival=%s needs a rate", s.arrival).WithHint("add --rps-limit=N or --stages")
+		}
+		return nil
 	}
+	if s.stages, err = pacing.ParseStages(s.stagesText); err != nil {
+		return exit.Usagef("--stages: %w", err)
+	}
+	switch {
+	case f.rps > 0:
+		return exit.Usagef("--stages and --rps-limit cannot be combined: the stages have the rates")
+	case f.Ends.durationFlag.IsSet():
+		return exit.Usagef("--stages and --duration cannot be combined: the stages have their lengths")
+	case f.Ends.forever, f.Ends.Passes, f.Ends.maxObjects > 0, f.Ends.totalSize > 0, f.Ends.warmup > 0, f.Autoterm.On:
+		return exit.Usagef("--stages cannot be combined with --forever, --epochs, --max-objects, --total-size, --warmup and --autoterm: the run ends with its last stage")
+	}
+	f.Ends.Duration = pacing.StagesLength(s.stages)
 	return nil
 }
 

@@ -34,13 +34,16 @@ type Options struct {
 	MaxObjects      int64   // ends the run once that many objects are written; 0 = no limit
 	TotalSize       int64   // the same in bytes
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
-	Poisson         bool    // the requests of an open loop arrive at random, and not evenly
-	Retries         int
-	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
-	Batch           int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
-	MaxErrors       ErrorLimit
-	Payload         generator.PayloadOptions
-	Verify          verify.Mode
+	// Stages are the rates of an open loop whose rate changes, of all Clients together. Each is reported like a statement of a
+	// script.
+	Stages         []pacing.Stage
+	Poisson        bool // the requests of an open loop arrive at random, and not evenly
+	Retries        int
+	RequestTimeout time.Duration // of a whole request, however steadily it moves; 0 = none
+	Batch          int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
+	MaxErrors      ErrorLimit
+	Payload        generator.PayloadOptions
+	Verify         verify.Mode
 	// ObjectName is the name, after Prefix, of the only object of the operation; "" =
 	// names are generated. If another run already uses the name, this run uses a
 	// different one, unless a person has given it.
@@ -74,15 +77,28 @@ func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
 // schedule returns when the requests of an open loop are due.
 func (o *Options) schedule() pacing.Schedule {
-	return pacing.Schedule{Rate: o.Rate, Arrivals: pacing.Arrivals{
+	s := pacing.Schedule{Rate: o.Rate, Arrivals: pacing.Arrivals{
 		Poisson: o.Poisson, Seed: o.Seed, Stream: o.stream(0), Client: o.Client, Clients: o.Clients,
 	}}
+	clients := float64(max(o.Clients, 1))
+	for _, stage := range o.Stages {
+		s.Stages = append(s.Stages, pacing.Stage{Length: stage.Length, From: stage.From / clients, To: stage.To / clients})
+	}
+	return s
 }
+
+// OpenLoop reports whether requests are sent on a schedule.
+func (o *Options) OpenLoop() bool { return o.Rate > 0 || len(o.Stages) > 0 }
 
 // Header returns the header of an op log of the run, without the command line.
 func (o *Options) Header(engine string, start time.Time) oplog.Header {
+	var stages []string
+	for _, s := range o.Stages {
+		stages = append(stages, s.String())
+	}
 	return oplog.Header{
-		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
+		Statements: stages,
+		Warp:       o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
 		Engine: engine, Start: start.UTC(), Windowed: true,
 	}
 }

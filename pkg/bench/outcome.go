@@ -53,6 +53,7 @@ func (u *run) outcome(err error) *Outcome {
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate
 	}
+	t.Notes = append(t.Notes, u.notes...)
 	u.describeWindow(t)
 	o.Fatal = u.cause(sinkErr, err)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/human"
 	"warp/internal/pause"
 	"warp/pkg/bench/pacing"
 	"warp/pkg/bench/recording"
@@ -33,6 +34,7 @@ type run struct {
 	stopPacing context.CancelFunc
 
 	pacer       *pacing.Pacer // nil in a closed loop
+	begun       time.Time     // the measured part
 	deadline    time.Time
 	unbounded   bool    // the number of requests at a time has no limit
 	budget      *budget // nil without a limit and during the preparation
@@ -40,6 +42,7 @@ type run struct {
 	hashed      int64 // bytes of payload that signatures hashed
 	load        *hostload.Load
 	unsent      *oplog.Unsent
+	notes       []string // about stages
 	window      *recording.Window
 	coordinator recording.Coordinator // nil = this process decides on the window
 	records     *recording.Collector
@@ -135,8 +138,9 @@ func (u *run) countRequest(err error) {
 // begin starts the measured part of the run.
 func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
+	u.begun = now
 	u.window.Start(u.unixNano(now), recording.WarmUp{
-		Workers: u.opts.Concurrency, OpenLoop: u.opts.Rate > 0, Min: u.opts.Warmup, Max: maxWarmUp(u.opts.Duration),
+		Workers: u.opts.Concurrency, OpenLoop: u.opts.OpenLoop(), Min: u.opts.Warmup, Max: maxWarmUp(u.opts.Duration),
 	})
 	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
@@ -146,7 +150,7 @@ func (u *run) begin(now time.Time) (err error) {
 		u.deadline = now.Add(u.opts.Duration)
 		u.window.End(u.unixNano(u.deadline))
 	}
-	if u.opts.Rate > 0 {
+	if u.opts.OpenLoop() {
 		if u.pacer, err = pacing.New(u.opts.schedule(), now, u.deadline); err == nil {
 			u.pacer.Lag = &u.meter.Lag
 			u.pacer.Measured = func(due time.Time) bool { return u.window.Begun(u.unixNano(due)) }
@@ -193,6 +197,10 @@ const coordinatorTimeout = 15 * time.Second
 // countUnsent counts the arrivals that were due in the window and were not sent. A
 // window without a begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
+	if len(u.opts.Stages) > 0 {
+		u.countUnsentByStage()
+		return
+	}
 	from, to := u.window.Span()
 	unsent := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
 	if unsent.Count == 0 {
@@ -201,6 +209,19 @@ func (u *run) countUnsent(drained time.Time) {
 	u.unsent = &oplog.Unsent{
 		Count: unsent.Count, FirstDue: time.Unix(0, u.unixNano(unsent.FirstDue)).UTC(), Interval: unsent.Interval,
 		Until: time.Unix(0, u.unixNano(drained)).UTC(),
+	}
+}
+
+// countUnsentByStage notes the arrivals that were due in each stage and were not sent. The reports of stages have no place for
+// them, like those of statements.
+func (u *run) countUnsentByStage() {
+	from := u.begun
+	for i, stage := range u.opts.Stages {
+		to := from.Add(stage.Length)
+		if n := u.pacer.Unsent(from, to).Count; n > 0 {
+			u.notes = append(u.notes, fmt.Sprintf("stage %d (%s): %s due and never sent", i+1, stage, human.Count(n, "request was", "requests were")))
+		}
+		from = to
 	}
 }
 
@@ -240,6 +261,9 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 	due, ok := u.pacer.Next(u.pacing)
 	if ok {
 		w.due = due
+		if stages := u.opts.Stages; len(stages) > 0 {
+			w.statement = statementOf(1+pacing.StageAt(stages, due.Sub(u.begun)), false)
+		}
 	}
 	return ok
 }

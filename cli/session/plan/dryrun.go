@@ -161,8 +161,8 @@ func Requests(o *bench.Options, others []string) string {
 		ends = []string{"Ctrl-C"}
 	}
 	how := "as fast as they are answered"
-	if o.Rate > 0 {
-		how = fmt.Sprintf("at %g requests/s", o.Rate)
+	if o.OpenLoop() {
+		how = fmt.Sprintf("at %s requests/s", rates(o))
 		if o.Poisson {
 			how += " with Poisson arrivals"
 		}

@@ -41,8 +41,8 @@ func parts(inv *command.Invocation, t *target.Flags, o *bench.Options, clients i
 		end = human.Duration(o.Duration)
 	}
 	pace := ""
-	if o.Rate > 0 {
-		pace = fmt.Sprintf("%g requests/s", o.Rate)
+	if o.OpenLoop() {
+		pace = rates(o) + " requests/s"
 	}
 	hosts := human.Plural(len(t.Hosts), "host")
 	switch {
@@ -53,6 +53,18 @@ func parts(inv *command.Invocation, t *target.Flags, o *bench.Options, clients i
 	}
 	return []columns.Part{{Text: strings.ToUpper(o.Benchmark)}, {Text: on, Drop: 1}, {Text: hosts, Drop: 3}, {Text: "bucket " + o.Buckets(), Drop: 4},
 		{Text: objects(inv, o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end}}
+}
+
+// rates returns the rate of an open loop, or the lowest and the highest one of its stages.
+func rates(o *bench.Options) string {
+	if len(o.Stages) == 0 {
+		return fmt.Sprintf("%g", o.Rate)
+	}
+	low, high := o.Stages[0].From, o.Stages[0].From
+	for _, s := range o.Stages {
+		low, high = min(low, s.From, s.To), max(high, s.From, s.To)
+	}
+	return fmt.Sprintf("%g to %g", low, high)
 }
 
 // objects returns the number of objects and their size, as the flags have them.

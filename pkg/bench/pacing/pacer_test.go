@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -285,5 +286,35 @@ func TestPoissonUnsent(t *testing.T) {
 	}
 	if _, _, n := s.rest(0, 1e12); math.Abs(float64(n)-1e12) > 5e6 {
 		t.Errorf("%d of 10^12 arrivals are left", n)
+	}
+}
+
+func TestParseStages(t *testing.T) {
+	t.Parallel()
+	stages, err := ParseStages("1m@1000, 5m @ 1000..5000,30s@0..2.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Stage{{time.Minute, 1000, 1000}, {5 * time.Minute, 1000, 5000}, {30 * time.Second, 0, 2.5}}
+	if !slices.Equal(stages, want) {
+		t.Errorf("%v", stages)
+	}
+	for i, s := range stages {
+		if again, err := ParseStages(s.String()); err != nil || again[0] != stages[i] {
+			t.Errorf("%s became %v: %v", s, again, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "want TIME@RATE", "1m": "want TIME@RATE", "x@1": "not a time", "10ms@1": "at least 1s", "1m@x": "not a number of requests", "1m@1..": "not a number of requests",
+		"1m@-1": "not a number", "1m@NaN": "not a number", "1m@0": "no request", "1m@1e300": "not a number", "1m@5,": "want TIME@RATE",
+	} {
+		if _, err := ParseStages(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	for since, want := range map[time.Duration]int{0: 0, 59 * time.Second: 0, time.Minute: 1, 6 * time.Minute: 2, time.Hour: 2} {
+		if got := StageAt(stages, since); got != want {
+			t.Errorf("stage %d after %v, want %d", got, since, want)
+		}
 	}
 }

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"math"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/cli/files/runlog"
+	"warp/pkg/aggregate"
+)
+
+// The rate follows the stages by the store's own count of requests per second, and each stage is reported by itself.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var at []time.Time
+	store := storeBehind(t, func(http.ResponseWriter) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		at = append(at, time.Now())
+		return true
+	})
+	log := filepath.Join(t.TempDir(), "stages")
+	run := runWarp(t, nil, "get", "--host="+store, "--access-key=key", "--secret-key=secret", "--obj.size=1KiB", "--objects=10", "--concurrent=16",
+		"--stages=2s@50, 2s@50..250, 1s@250", "--quiet", "--benchdata="+log)
+	if run.code != 0 {
+		t.Fatalf("exit code %d: %s", run.code, run.err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	at = at[len(at)-min(len(at), 650):] // without the check of the first upload
+	counts := make([]float64, 5)
+	for _, moment := range at {
+		counts[min(int(moment.Sub(at[0]).Seconds()), len(counts)-1)]++
+	}
+	for second, want := range []float64{50, 50, 100, 200, 250} {
+		if math.Abs(counts[second]-want) > 0.3*want { // the machine may be busy
+			t.Errorf("the store got %v requests in second %d, want %v\n%s", counts[second], second, want, run.out)
+		}
+	}
+	r, err := runlog.Analyze(t.Context(), log+runlog.Suffix, nil, aggregate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := map[int]uint64{}
+	for _, op := range r.Operations {
+		requests[op.Statement] += op.Requests
+	}
+	if len(r.Statements) != 3 || r.Statements[1] != "2s@50..250" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
+		t.Errorf("stages %q have %v requests", r.Statements, requests)
+	}
+}
