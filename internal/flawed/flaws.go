@@ -27,6 +27,8 @@ const (
 	RepeatedWrites  Flaw = "repeated-writes"  // a proxy repeats one write in 20, and passes on the second answer
 	ErrorsIn200     Flaw = "errors-in-200"    // completed uploads are answered with 200, and a document that may be an error
 	UnknownRequests Flaw = "unknown-requests" // conditions of writes are answered with 501
+	Resets          Flaw = "resets"           // one connection in 20 requests is reset, before or after the store has done what was asked
+	Pauses          Flaw = "pauses"           // every 5 s, the store does nothing for a second
 )
 
 // A Kind describes a flaw.
@@ -60,6 +62,8 @@ func Kinds() []Kind {
 		{RepeatedWrites, nil, 1},
 		{ErrorsIn200, nil, 1},
 		{UnknownRequests, nil, 1},
+		{Resets, nil, 1},
+		{Pauses, nil, 1},
 	}
 }
 
@@ -77,6 +81,10 @@ const (
 	delayedOneIn = 200
 	busyOneIn    = 10
 	repeatOneIn  = 20
+	resetOneIn   = 20
+
+	pauseEvery = 5 * time.Second
+	pauseFor   = time.Second
 )
 
 // happens reports whether the flaw shows now, which it does once in n calls on average, in an order

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/xml"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,6 +75,13 @@ func (h host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refusal(http.StatusServiceUnavailable, "SlowDown").send(w, r)
 		return
 	}
+	if key != "" && !spared(key) {
+		if h.happens(Resets, 2*resetOneIn) {
+			reset(w)
+			return
+		}
+		h.pause()
+	}
 	b := h.bucket(name)
 	switch {
 	case b == nil && (key != "" || r.Method != http.MethodPut || r.URL.RawQuery != ""):
@@ -115,6 +123,10 @@ func (h host) change(w http.ResponseWriter, r *http.Request, key string, do func
 	if h.happens(RepeatedWrites, repeatOneIn) {
 		a = do()
 	}
+	if h.happens(Resets, 2*resetOneIn) {
+		reset(w)
+		return
+	}
 	if h.happens(DroppedAnswers, droppedOneIn) {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
@@ -122,6 +134,23 @@ func (h host) change(w http.ResponseWriter, r *http.Request, key string, do func
 		h.writes.Add(1)
 	}
 	a.send(w, r)
+}
+
+// reset resets the connection of a request.
+func reset(w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
+
+// pause waits for the end of a pause.
+func (h host) pause() {
+	if left := pauseFor - time.Since(h.started)%pauseEvery; left > 0 && h.does(Pauses) {
+		time.Sleep(left)
+	}
 }
 
 // payload reads the body of a request, without the framing of signed chunks.

@@ -28,6 +28,7 @@ type Store struct {
 
 	flaw    Flaw
 	lag     time.Duration // for how long old versions are kept
+	started time.Time
 	servers []*http.Server
 	ended   context.Context
 	end     context.CancelFunc
@@ -44,7 +45,7 @@ func Start(f Flaw, hosts int) (*Store, error) {
 	if !slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Flaw == f }) {
 		return nil, fmt.Errorf("unknown flaw %q", f)
 	}
-	s := &Store{flaw: f, buckets: make(map[string]*bucket)}
+	s := &Store{flaw: f, started: time.Now(), buckets: make(map[string]*bucket)}
 	s.lag = map[Flaw]time.Duration{StaleHost: hostLag, StaleListings: listLag}[f]
 	s.ended, s.end = context.WithCancel(context.Background())
 	for i := range hosts {

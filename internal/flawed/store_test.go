@@ -157,6 +157,26 @@ func TestFlaws(t *testing.T) {
 		flawed.Busy: func(h []*store.Host) bool {
 			return waitFor(func() bool { return store.CodeOf(put(h[0], "a", "1", always)) == "SlowDown" })
 		},
+		flawed.Resets: func(h []*store.Host) bool {
+			done, not := false, false
+			for i := 0; i < 2000 && !(done && not); i++ {
+				text := fmt.Sprint(i)
+				if err := put(h[0], "a", text, always); store.CodeOf(err) == store.CodeReset {
+					now := get(h[0], "a")
+					if now == store.CodeReset {
+						continue
+					}
+					done, not = done || now == text, not || now != text
+				}
+			}
+			return done && not
+		},
+		flawed.Pauses: func(h []*store.Host) bool {
+			return waitFor(func() bool {
+				began := time.Now()
+				return put(h[0], "a", "1", always) == nil && time.Since(began) > 500*time.Millisecond
+			})
+		},
 		flawed.RepeatedWrites: func(h []*store.Host) bool {
 			for i := range 500 {
 				key := fmt.Sprint(i)

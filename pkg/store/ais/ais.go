@@ -58,9 +58,10 @@ func Open(cfg *store.Config) (store.Driver, error) {
 
 // Contract returns what AIStore documents. Its own API has no conditions and no uploads in parts.
 func Contract() store.Contract {
-	const why = "the API has no conditions"
+	const lacks, silent = "the API has no conditions", "the documentation does not promise it"
 	return store.Contract{Breaks: map[store.Promise]string{
-		store.Creates: why, store.Updates: why, store.Deletions: why, store.Completions: why,
+		store.Creates: lacks, store.Updates: lacks, store.Deletions: lacks, store.Completions: lacks,
+		store.ReadsAfterWrite: silent, store.ListsAfterWrite: silent, store.WholeReads: silent,
 	}}
 }
 
