@@ -9,7 +9,8 @@ import (
 // answer corrects the headers of gofakes3's answers at the moment they are sent.
 type answer struct {
 	http.ResponseWriter
-	sent bool
+	sent   bool
+	status int
 }
 
 func (a *answer) finish() {
@@ -31,6 +32,7 @@ func (a *answer) WriteHeader(status int) {
 		return // an error after the answer has begun; net/http would complain on the user's terminal
 	}
 	a.finish()
+	a.status = status
 	a.ResponseWriter.WriteHeader(status)
 }
 

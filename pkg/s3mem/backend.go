@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/johannesboyne/gofakes3"
@@ -18,6 +19,8 @@ type backend struct {
 	mem     *memory
 	mu      sync.RWMutex
 	buckets map[string]*bucket
+
+	versions atomic.Uint64 // ids given
 }
 
 type bucket struct {
@@ -26,6 +29,8 @@ type bucket struct {
 	gone    bool
 	objects index
 	uploads map[gofakes3.UploadID]*upload
+
+	versioned, locks bool // versions and object lock are on
 }
 
 var (
@@ -97,7 +102,7 @@ func (b *backend) lookup(bucketName, key string) (*object, error) {
 	}
 	bk.mu.RLock()
 	defer bk.mu.RUnlock()
-	if o := bk.objects.get(key); o != nil {
+	if o := bk.objects.get(key); o != nil && !o.isMarker() {
 		return o, nil
 	}
 	return nil, gofakes3.KeyNotFound(key)
@@ -133,12 +138,30 @@ func (b *backend) PutObject(bucketName, key string, meta map[string]string, inpu
 	if copy(o.md5[:], sum) == 0 {
 		o.md5 = md5.Sum(body)
 	}
-	return res, b.store(bk, o, conditions)
+	if o, err = o.tagged(meta); err != nil {
+		return res, err
+	}
+	err = b.store(bk, o, conditions)
+	res.VersionID = o.version()
+	return res, err
 }
 
-// check returns an error unless the conditions of a write hold for the current object. gofakes3's own check
+// tagged returns an object with the tags in the headers of its upload.
+func (o *object) tagged(meta map[string]string) (*object, error) {
+	text := meta[taggingHeader]
+	if text == "" {
+		return o, nil
+	}
+	tags, err := parseTags(text)
+	return o.with(func(x *extra) { x.tags = tags }), err
+}
+
+// checkConditions returns an error unless the conditions of a write hold for the current object. gofakes3's own check
 // does not know the ETags of multipart uploads.
-func check(c *gofakes3.PutConditions, now *object, key string) error {
+func checkConditions(c *gofakes3.PutConditions, now *object, key string) error {
+	if now != nil && now.isMarker() {
+		now = nil
+	}
 	switch {
 	case c == nil:
 	case c.IfNoneMatch != nil && *c.IfNoneMatch == "*" && now != nil:
@@ -163,8 +186,12 @@ func (b *backend) storeLocked(bk *bucket, o *object, conditions *gofakes3.PutCon
 	if bk.gone {
 		return gofakes3.ErrNoSuchBucket
 	}
-	if err := check(conditions, bk.objects.get(o.key), o.key); err != nil {
+	if err := checkConditions(conditions, bk.objects.get(o.key), o.key); err != nil {
 		return err
+	}
+	if bk.versioned {
+		b.push(bk, o)
+		return nil
 	}
 	b.mem.used.Add(o.footprint())
 	if old := bk.objects.set(o); old != nil {
@@ -174,24 +201,28 @@ func (b *backend) storeLocked(bk *bucket, o *object, conditions *gofakes3.PutCon
 }
 
 func (b *backend) DeleteObject(bucketName, key string) (res gofakes3.ObjectDeleteResult, err error) {
-	return res, b.deleteIf(bucketName, key, nil)
+	return b.deleteIf(bucketName, key, nil)
 }
 
-// deleteIf deletes an object if the conditions hold. gofakes3 has none for deletions.
-func (b *backend) deleteIf(bucketName, key string, conditions *gofakes3.PutConditions) error {
+// deleteIf deletes an object if the conditions hold, or hides it behind a delete marker in a bucket with versions.
+// gofakes3 has no conditions for deletions.
+func (b *backend) deleteIf(bucketName, key string, conditions *gofakes3.PutConditions) (res gofakes3.ObjectDeleteResult, err error) {
 	bk, err := b.bucket(bucketName)
 	if err != nil {
-		return err
+		return res, err
 	}
 	bk.mu.Lock()
 	defer bk.mu.Unlock()
-	if err := check(conditions, bk.objects.get(key), key); err != nil {
-		return err
+	if err := checkConditions(conditions, bk.objects.get(key), key); err != nil {
+		return res, err
+	}
+	if bk.versioned {
+		return gofakes3.ObjectDeleteResult{IsDeleteMarker: true, VersionID: b.mark(bk, key)}, nil
 	}
 	if old := bk.objects.remove(key); old != nil {
 		b.mem.used.Add(-old.footprint())
 	}
-	return nil
+	return res, nil
 }
 
 func (b *backend) DeleteMulti(bucketName string, keys ...string) (res gofakes3.MultiDeleteResult, err error) {
@@ -204,49 +235,7 @@ func (b *backend) DeleteMulti(bucketName string, keys ...string) (res gofakes3.M
 	return res, nil
 }
 
-// CopyObject is rejected before it gets here.
+// CopyObject is answered before a request gets here.
 func (b *backend) CopyObject(_, _, _, _ string, _ map[string]string) (res gofakes3.CopyObjectResult, err error) {
 	return res, gofakes3.ErrNotImplemented
-}
-
-// The store has no versions. It returns this error itself, because gofakes3 without versions would
-// delete the object instead of one version of it.
-
-func (b *backend) VersioningConfiguration(string) (v gofakes3.VersioningConfiguration, err error) {
-	return v, nil
-}
-
-func (b *backend) SetVersioningConfiguration(string, gofakes3.VersioningConfiguration) error {
-	return gofakes3.ErrNotImplemented
-}
-
-func (b *backend) GetObjectVersion(_, _ string, _ gofakes3.VersionID, _ *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
-	return nil, gofakes3.ErrNotImplemented
-}
-
-func (b *backend) HeadObjectVersion(_, _ string, _ gofakes3.VersionID) (*gofakes3.Object, error) {
-	return nil, gofakes3.ErrNotImplemented
-}
-
-func (b *backend) DeleteObjectVersion(_, _ string, _ gofakes3.VersionID) (res gofakes3.ObjectDeleteResult, err error) {
-	return res, gofakes3.ErrNotImplemented
-}
-
-func (b *backend) ListBucketVersions(string, *gofakes3.Prefix, *gofakes3.ListBucketVersionsPage) (*gofakes3.ListBucketVersionsResult, error) {
-	return nil, gofakes3.ErrNotImplemented
-}
-
-func (b *backend) DeleteMultiVersions(bucketName string, ids ...gofakes3.ObjectID) (res gofakes3.MultiDeleteResult, err error) {
-	for _, id := range ids {
-		if id.VersionID != "" && id.VersionID != "null" {
-			res.Error = append(res.Error, gofakes3.ErrorResult{Key: id.Key, Code: gofakes3.ErrNotImplemented,
-				Message: "the embedded store has no versions"})
-			continue
-		}
-		if _, err := b.DeleteObject(bucketName, id.Key); err != nil {
-			return res, err
-		}
-		res.Deleted = append(res.Deleted, id)
-	}
-	return res, nil
 }

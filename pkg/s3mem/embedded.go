@@ -31,6 +31,7 @@ type Embedded struct {
 	mem      *memory
 	backend  *backend
 	s3       http.Handler
+	bypass   http.Handler // the same, which deletes locked versions
 	done     chan error
 	restore  func()
 }
@@ -47,6 +48,7 @@ func Start(o EmbeddedOptions) (*Embedded, error) {
 	e := &Embedded{listener: l, mem: &memory{limit: o.MemoryLimit, onFull: o.OnFull}, done: make(chan error, 1)}
 	e.backend = newBackend(e.mem)
 	e.s3 = gofakes3.New(e.backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
+	e.bypass = gofakes3.New(bypassing{e.backend}, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: time.Minute}
 	e.restore = limitHeap(o.MemoryLimit)
 	go func() { e.done <- e.server.Serve(l) }()
@@ -87,9 +89,11 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := &answer{ResponseWriter: w}
+	size := int64(0)
 	switch r.Method {
 	case http.MethodPut, http.MethodPost:
-		size, err := unframe(r, w.Header())
+		var err error
+		size, err = unframe(r, w.Header())
 		if err != nil {
 			writeError(w, r, http.StatusBadRequest, "InvalidRequest", err.Error())
 			return
@@ -104,19 +108,49 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			bucket, key := split(r)
 			e.backend.completeIf(bucket, key, gofakes3.UploadID(id), conditionsOf(r))
 		}
-	case http.MethodDelete:
-		if c := conditionsOf(r); c != nil && r.URL.RawQuery == "" {
-			e.deleteIf(w, r, c)
-			return
-		}
 	case http.MethodGet, http.MethodHead:
 		if match := r.Header.Get("If-Match"); match != "" && !e.matches(r, match) {
 			writeError(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "The object's ETag is another one.")
 			return
 		}
 	}
-	e.s3.ServeHTTP(a, r)
+	if own := e.own(r, size); own != nil {
+		if err := own(a, r); err != nil {
+			fail(a, r, err)
+		}
+		a.finish()
+		return
+	}
+	e.serve(a, r)
 	a.finish()
+}
+
+// serve has gofakes3 answer, and does what that leaves out.
+func (e *Embedded) serve(a *answer, r *http.Request) {
+	name, key, id := target(r)
+	switch download := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case download && key != "":
+		if err := e.rangeOfPart(r, a.Header()); err != nil {
+			fail(a, r, err)
+			return
+		}
+		if o, err := e.backend.lookupVersion(name, key, ""); err == nil && id == noVersion && o.version() != "" {
+			fail(a, r, gofakes3.ErrNotImplemented) // gofakes3 would answer with the newest version
+			return
+		}
+		if r.Method == http.MethodHead && id != "" {
+			// gofakes3 ignores the version of HEAD. net/http drops the payload.
+			r = r.Clone(r.Context())
+			r.Method = http.MethodGet
+		}
+	case r.Method == http.MethodPost && r.Header.Get(bypassHeader) == "true":
+		e.bypass.ServeHTTP(a, r)
+		return
+	}
+	e.s3.ServeHTTP(a, r)
+	if key == "" && r.Method == http.MethodPut && strings.EqualFold(r.Header.Get(lockBucketHeader), "true") && a.status < 300 {
+		e.backend.lockBucket(name)
+	}
 }
 
 // conditionsOf returns the conditions of a write; nil = none.
@@ -135,18 +169,13 @@ func conditionsOf(r *http.Request) *gofakes3.PutConditions {
 }
 
 // deleteIf deletes an object if the conditions hold.
-func (e *Embedded) deleteIf(w http.ResponseWriter, r *http.Request, c *gofakes3.PutConditions) {
+func (e *Embedded) deleteIf(w http.ResponseWriter, r *http.Request) error {
 	bucket, key := split(r)
-	err := e.backend.deleteIf(bucket, key, c)
-	var refused interface{ ErrorCode() gofakes3.ErrorCode }
-	switch {
-	case err == nil:
-		w.WriteHeader(http.StatusNoContent)
-	case errors.As(err, &refused):
-		writeError(w, r, refused.ErrorCode().Status(), string(refused.ErrorCode()), err.Error())
-	default:
-		writeError(w, r, http.StatusInternalServerError, "InternalError", err.Error())
+	if _, err := e.backend.deleteIf(bucket, key, conditionsOf(r)); err != nil {
+		return err
 	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // matches checks If-Match, which gofakes3 ignores on downloads.

@@ -29,6 +29,11 @@ func (b *backend) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3
 		if o == nil || !strings.HasPrefix(o.key, prefix.Prefix) {
 			return list, nil
 		}
+		if o.isMarker() {
+			n--
+			c.next()
+			continue
+		}
 		if n == page.MaxKeys {
 			list.IsTruncated, list.NextMarker = true, last
 			return list, nil

@@ -18,6 +18,7 @@ type upload struct {
 	id    gofakes3.UploadID
 	key   string
 	meta  []header
+	tags  []header
 	begun time.Time
 	parts map[int]*object
 	// conditions of completing it, which gofakes3 does not pass on
@@ -31,6 +32,9 @@ func (b *backend) CreateMultipartUpload(bucketName, key string, meta map[string]
 	}
 	u := &upload{id: gofakes3.UploadID(rand.Text()), key: strings.Clone(key), meta: keptMeta(meta), begun: time.Now(),
 		parts: map[int]*object{}}
+	if u.tags, err = parseTags(meta[taggingHeader]); err != nil {
+		return "", err
+	}
 	bk.mu.Lock()
 	defer bk.mu.Unlock()
 	bk.uploads[u.id] = u
@@ -61,9 +65,14 @@ func (b *backend) UploadPart(bucketName, key string, id gofakes3.UploadID, numbe
 	if copy(part.md5[:], sum) == 0 {
 		part.md5 = md5.Sum(body)
 	}
+	return part.etag(), b.addPart(bucketName, key, id, number, part)
+}
+
+// addPart adds a part to an upload, in the place of an earlier one of that number.
+func (b *backend) addPart(bucketName, key string, id gofakes3.UploadID, number int, part *object) error {
 	bk, u, err := b.upload(bucketName, key, id)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer bk.mu.Unlock()
 	b.mem.used.Add(part.footprint())
@@ -71,7 +80,7 @@ func (b *backend) UploadPart(bucketName, key string, id gofakes3.UploadID, numbe
 		b.mem.used.Add(-old.footprint())
 	}
 	u.parts[number] = part
-	return part.etag(), nil
+	return nil
 }
 
 func (b *backend) AbortMultipartUpload(bucketName, key string, id gofakes3.UploadID) error {
@@ -107,7 +116,7 @@ func (b *backend) CompleteMultipartUpload(bucketName, key string, id gofakes3.Up
 		return "", "", err
 	}
 	b.forget(bk, u)
-	return "", o.etag(), nil
+	return o.version(), o.etag(), nil
 }
 
 // completeIf sets the conditions of the request that completes an upload next.
@@ -123,7 +132,8 @@ func (u *upload) join(in *gofakes3.CompleteMultipartUploadRequest) (*object, err
 	if len(in.Parts) == 0 {
 		return nil, gofakes3.ErrMalformedXML
 	}
-	o := &object{key: u.key, meta: u.meta, modified: time.Now(), nParts: int32(len(in.Parts))}
+	o := &object{key: u.key, meta: u.meta, modified: time.Now(), nParts: int32(len(in.Parts)),
+		extra: &extra{tags: u.tags}}
 	sums := md5.New()
 	last := 0
 	for _, named := range in.Parts {
@@ -138,6 +148,7 @@ func (u *upload) join(in *gofakes3.CompleteMultipartUploadRequest) (*object, err
 		sums.Write(p.md5[:])
 		o.parts = append(o.parts, p.parts...)
 		o.size += p.size
+		o.extra.partEnds = append(o.extra.partEnds, o.size)
 	}
 	sums.Sum(o.md5[:0])
 	return o, nil

@@ -25,13 +25,14 @@ type object struct {
 	nParts   int32    // 0 for an object uploaded with one request
 	modified time.Time
 	meta     []header
+	extra    *extra // nil for most objects
 }
 
 type header struct{ name, value string }
 
 // footprint returns the memory that an object takes.
 func (o *object) footprint() int64 {
-	n := int64(objectOverhead + len(o.key))
+	n := int64(objectOverhead+len(o.key)) + o.extra.footprint()
 	for _, p := range o.parts {
 		n += int64(cap(p)) + 24
 	}
@@ -63,7 +64,7 @@ func (o *object) describe() *gofakes3.Object {
 	if o.nParts > 0 {
 		meta[etagHeader] = o.etag()
 	}
-	return &gofakes3.Object{Name: o.key, Metadata: meta, Size: o.size, Hash: o.md5[:], Contents: io.NopCloser(http.NoBody)}
+	return &gofakes3.Object{VersionID: o.version(), IsDeleteMarker: o.isMarker(), Name: o.key, Metadata: meta, Size: o.size, Hash: o.md5[:], Contents: io.NopCloser(http.NoBody)}
 }
 
 // open converts the object with the contents of a range, or with all of it if the range is nil, for

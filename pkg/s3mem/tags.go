@@ -1,0 +1,78 @@
+package s3mem
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxTags is S3's limit for an object.
+const maxTags = 10
+
+// tagDocument is the document of PutObjectTagging and GetObjectTagging.
+type tagDocument struct {
+	XMLName xml.Name `xml:"Tagging"`
+	Xmlns   string   `xml:"xmlns,attr,omitempty"`
+	Tags    []tag    `xml:"TagSet>Tag"`
+}
+
+type tag struct{ Key, Value string }
+
+// tagging answers PUT, GET and DELETE of an object's tags.
+func (e *Embedded) tagging(w http.ResponseWriter, r *http.Request) error {
+	if r.Method == http.MethodGet {
+		o, err := e.backend.lookupVersion(target(r))
+		if err != nil {
+			return err
+		}
+		d := tagDocument{Xmlns: namespace}
+		for _, t := range o.tags() {
+			d.Tags = append(d.Tags, tag{t.name, t.value})
+		}
+		return respond(w, d)
+	}
+	var tags []header
+	if r.Method == http.MethodPut {
+		var d tagDocument
+		if err := xml.NewDecoder(r.Body).Decode(&d); err != nil {
+			return &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
+		}
+		for _, t := range d.Tags {
+			tags = append(tags, header{t.Key, t.Value})
+		}
+	}
+	if err := checkTags(tags); err != nil {
+		return err
+	}
+	err := e.backend.update(r, func(_ *bucket, _ *object, x *extra) error {
+		x.tags = tags
+		return nil
+	})
+	if err == nil && r.Method == http.MethodDelete {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+// parseTags reads the form of a header, such as "a=1&b=2".
+func parseTags(text string) (tags []header, err error) {
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, err
+	}
+	for name, v := range values {
+		tags = append(tags, header{name, v[0]})
+	}
+	slices.SortFunc(tags, func(a, b header) int { return strings.Compare(a.name, b.name) })
+	return tags, checkTags(tags)
+}
+
+func checkTags(tags []header) error {
+	if len(tags) > maxTags {
+		return &refusal{http.StatusBadRequest, "BadRequest", fmt.Sprintf("An object may have %d tags.", maxTags)}
+	}
+	return nil
+}
