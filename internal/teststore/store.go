@@ -58,7 +58,7 @@ func capabilities(name string) Capabilities {
 		Garage:    {PartNumber: true, SSEC: true},
 		FakeGCS:   {Versioning: true, PartNumber: true},
 		Azurite:   {PartNumber: true, Tags: true},
-		Embedded:  {},
+		Embedded:  {Versioning: true, Lock: true, PartNumber: true, Tags: true},
 	}[name]
 }
 

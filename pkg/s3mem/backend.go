@@ -30,7 +30,7 @@ type bucket struct {
 	objects index
 	uploads map[gofakes3.UploadID]*upload
 
-	versioned, locks bool // versions and object lock are on
+	versioned, suspended, locks bool // versions were ever on; are suspended; object lock is on
 }
 
 var (

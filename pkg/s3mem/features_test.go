@@ -76,6 +76,16 @@ func TestVersions(t *testing.T) {
 	}
 	_, _, _, err = c.GetObject(ctx, "bkt", "k", minio.GetObjectOptions{VersionID: ids[1]})
 	wantCode(t, err, http.StatusNotFound, "NoSuchVersion")
+	check.OK(t, c.SuspendVersioning(ctx, "bkt"))
+	for _, text := range []string{"one", "two"} {
+		put(t, c, "k", []byte(text), minio.PutObjectOptions{})
+	}
+	if got := get(t, c, "k", minio.GetObjectOptions{}); string(got) != "two" {
+		t.Errorf("the object is %q", got)
+	}
+	if list := listVersions(t, e, c); len(list) != 5 || list[0] != "k null latest" {
+		t.Errorf("with versions suspended: %q", list)
+	}
 	removeAll(t, e, c)
 }
 
@@ -261,4 +271,3 @@ func TestForms(t *testing.T) {
 		t.Errorf("without a key: status %d", got)
 	}
 }
-

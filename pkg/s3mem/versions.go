@@ -1,7 +1,10 @@
 package s3mem
 
 import (
+	"encoding/xml"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +23,14 @@ func (bk *bucket) find(key string, id gofakes3.VersionID) *object {
 	return o
 }
 
-// push adds the newest version of an object.
+// push adds the newest version of an object. While versions are suspended, it has no id, and replaces the one without.
 func (b *backend) push(bk *bucket, o *object) {
-	version := gofakes3.VersionID(fmt.Sprintf("%016x", b.versions.Add(1)))
+	version := gofakes3.VersionID("")
+	if !bk.suspended {
+		version = gofakes3.VersionID(fmt.Sprintf("%016x", b.versions.Add(1)))
+	} else if null := bk.find(o.key, noVersion); null != nil {
+		b.replace(bk, null, nil)
+	}
 	*o = *o.with(func(x *extra) { x.version, x.older = version, bk.objects.get(o.key) })
 	b.mem.used.Add(o.footprint())
 	bk.objects.set(o)
@@ -86,23 +94,23 @@ func (b *backend) VersioningConfiguration(name string) (v gofakes3.VersioningCon
 	bk.mu.RLock()
 	defer bk.mu.RUnlock()
 	if bk.versioned {
-		v.Status = gofakes3.VersioningEnabled
+		v.SetEnabled(!bk.suspended)
 	}
 	return v, nil
 }
 
-// SetVersioningConfiguration turns versions on. They cannot be suspended.
+// SetVersioningConfiguration turns versions on, or suspends them.
 func (b *backend) SetVersioningConfiguration(name string, v gofakes3.VersioningConfiguration) error {
-	if !v.Enabled() {
-		return gofakes3.ErrNotImplemented
-	}
 	bk, err := b.bucket(name)
 	if err != nil {
 		return err
 	}
 	bk.mu.Lock()
 	defer bk.mu.Unlock()
-	bk.versioned = true
+	if !v.Enabled() && bk.locks {
+		return &refusal{http.StatusConflict, "InvalidBucketState", "A bucket with object lock keeps its versions."}
+	}
+	bk.versioned, bk.suspended = true, !v.Enabled()
 	return nil
 }
 
@@ -178,70 +186,85 @@ func (b bypassing) DeleteObjectVersion(bucketName, key string, id gofakes3.Versi
 	return b.deleteVersion(bucketName, key, id, true)
 }
 
-// ListBucketVersions returns one page. The markers are the last entry of the previous page.
-func (b *backend) ListBucketVersions(name string, prefix *gofakes3.Prefix, page *gofakes3.ListBucketVersionsPage) (*gofakes3.ListBucketVersionsResult, error) {
-	bk, err := b.bucket(name)
+// ListBucketVersions is not called: gofakes3 gives its document another name than S3.
+func (b *backend) ListBucketVersions(string, *gofakes3.Prefix, *gofakes3.ListBucketVersionsPage) (*gofakes3.ListBucketVersionsResult, error) {
+	return nil, gofakes3.ErrNotImplemented
+}
+
+// maxVersions is the max number of versions in a page.
+const maxVersions = 1000
+
+// A versionPage is the document of a listing of versions, which is filled until its limit.
+type versionPage struct {
+	XMLName             xml.Name `xml:"ListVersionsResult"`
+	Xmlns               string   `xml:"xmlns,attr"`
+	Name                string
+	Prefix              string
+	Delimiter           string `xml:",omitempty"`
+	KeyMarker           string
+	VersionIDMarker     string `xml:"VersionIdMarker"`
+	NextKeyMarker       string `xml:",omitempty"`
+	NextVersionIDMarker string `xml:"NextVersionIdMarker,omitempty"`
+	MaxKeys             int
+	IsTruncated         bool
+	Entries             []any // versions and delete markers, in order
+	CommonPrefixes      []gofakes3.CommonPrefix
+
+	entries         int
+	lastKey, lastID string
+}
+
+// listVersions answers a listing of versions with one page. The markers are the last entry of the page before.
+func (e *Embedded) listVersions(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	name, _ := split(r)
+	bk, err := e.backend.bucket(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if prefix == nil {
-		prefix = &gofakes3.Prefix{}
+	p := &versionPage{Xmlns: namespace, Name: name, Prefix: q.Get("prefix"), Delimiter: q.Get("delimiter"),
+		KeyMarker: q.Get("key-marker"), VersionIDMarker: q.Get("version-id-marker"), MaxKeys: maxVersions}
+	if n, err := strconv.Atoi(q.Get("max-keys")); err == nil && n > 0 {
+		p.MaxKeys = min(n, maxVersions)
 	}
-	list := gofakes3.NewListBucketVersionsResult(name, prefix, page)
-	limit := int64(gofakes3.DefaultMaxBucketVersionKeys)
-	if page.MaxKeys > 0 {
-		limit = min(limit, page.MaxKeys)
-	}
+	p.fill(bk)
+	return respond(w, p)
+}
+
+// fill adds entries until the page is full or the listing ends.
+func (p *versionPage) fill(bk *bucket) {
 	bk.mu.RLock()
 	defer bk.mu.RUnlock()
-	p := versionPage{list: list, left: limit}
-	if page.HasVersionIDMarker {
-		if o := bk.find(page.KeyMarker, page.VersionIDMarker); o != nil && !p.add(o.older(), false) {
-			return list, nil
+	if p.VersionIDMarker != "" {
+		if o := bk.find(p.KeyMarker, gofakes3.VersionID(p.VersionIDMarker)); o != nil && !p.add(o.older(), false) {
+			return
 		}
 	}
-	for c := bk.objects.after(prefix, page.KeyMarker); ; {
-		o := c.object()
-		if o == nil || !strings.HasPrefix(o.key, prefix.Prefix) {
-			return list, nil
-		}
+	prefix := &gofakes3.Prefix{HasPrefix: p.Prefix != "", Prefix: p.Prefix, HasDelimiter: p.Delimiter != "", Delimiter: p.Delimiter}
+	c := bk.objects.after(prefix, p.KeyMarker)
+	for o := c.object(); o != nil && strings.HasPrefix(o.key, p.Prefix); o = c.object() {
 		if common := commonPrefix(o.key, prefix); common != "" {
-			if !p.addPrefix(common) {
-				return list, nil
+			if !p.take(common, "") {
+				return
 			}
+			p.CommonPrefixes = append(p.CommonPrefixes, gofakes3.CommonPrefix{Prefix: common})
 			c = bk.objects.seekBeyond(common)
 			continue
 		}
 		if !p.add(o, true) {
-			return list, nil
+			return
 		}
 		c.next()
 	}
 }
 
-// A versionPage is filled with versions until its limit.
-type versionPage struct {
-	list *gofakes3.ListBucketVersionsResult
-	left int64
-	key  string // the last entry
-	id   gofakes3.VersionID
-}
-
 // take counts an entry, or ends the page.
-func (p *versionPage) take(key string, id gofakes3.VersionID) bool {
-	if p.left == 0 {
-		p.list.IsTruncated, p.list.NextKeyMarker, p.list.NextVersionIDMarker = true, p.key, p.id
+func (p *versionPage) take(key, id string) bool {
+	if p.entries == p.MaxKeys {
+		p.IsTruncated, p.NextKeyMarker, p.NextVersionIDMarker = true, p.lastKey, p.lastID
 		return false
 	}
-	p.left, p.key, p.id = p.left-1, key, id
-	return true
-}
-
-func (p *versionPage) addPrefix(common string) bool {
-	if !p.take(common, "") {
-		return false
-	}
-	p.list.CommonPrefixes = append(p.list.CommonPrefixes, gofakes3.CommonPrefix{Prefix: common})
+	p.entries, p.lastKey, p.lastID = p.entries+1, key, id
 	return true
 }
 
@@ -252,15 +275,15 @@ func (p *versionPage) add(o *object, latest bool) bool {
 		if id == "" {
 			id = noVersion
 		}
-		if !p.take(o.key, id) {
+		if !p.take(o.key, string(id)) {
 			return false
 		}
 		at := gofakes3.NewContentTime(o.modified)
 		if o.isMarker() {
-			p.list.Versions = append(p.list.Versions, &gofakes3.DeleteMarker{Key: o.key, VersionID: id, IsLatest: latest, LastModified: at})
+			p.Entries = append(p.Entries, &gofakes3.DeleteMarker{Key: o.key, VersionID: id, IsLatest: latest, LastModified: at})
 			continue
 		}
-		p.list.Versions = append(p.list.Versions, &gofakes3.Version{Key: o.key, VersionID: id, IsLatest: latest, LastModified: at,
+		p.Entries = append(p.Entries, &gofakes3.Version{Key: o.key, VersionID: id, IsLatest: latest, LastModified: at,
 			Size: o.size, StorageClass: gofakes3.StorageStandard, ETag: o.etag()})
 	}
 	return true

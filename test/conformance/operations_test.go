@@ -28,23 +28,24 @@ func features() []feature {
 	return []feature{
 		{"get", withPool("get"), []string{"PUT", "GET"}, everyStore, "", agrees(nil)},
 		{"put", with("put"), []string{"PUT"}, everyStore, "", agrees(nil)},
-		{"put --post", with("put", "--post"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
+		{"put --post", with("put", "--post"), []string{"POST"}, everyStore, "uploads by a form", forms(1, 1)},
 		{"delete", withPool("delete", "--batch=7"), []string{"PUT", "DELETE"}, everyStore, "", agrees(deletesAll)},
 		{"list", withPool("list"), []string{"PUT", "LIST"}, everyStore, "", agrees(nil)},
 		{"stat", withPool("stat"), []string{"PUT", "STAT"}, everyStore, "", agrees(nil)},
 		{"mixed", withPool("mixed"), []string{"DELETE", "GET", "PUT", "STAT"}, everyStore, "", agrees(nil)},
 		{"versioned", with("versioned", "--objects=10"), []string{"GET", "STAT", "PUT", "DELETE"},
-			func(s *teststore.Store) bool { return s.Name == teststore.MinIO }, "versions", versionsOnWire(10)},
+			func(s *teststore.Store) bool { return s.Name != teststore.Versitygw && s.Can.Versioning }, "versions", versionsOnWire(10)},
 		{"retention", with("retention", "--objects=10", "--versions=3"), []string{"PUT", "RETENTION"}, locks, "object lock", locksOnWire(30)},
 		{"multipart", []string{"multipart", "--parts=3", "--concurrent=2", "--json"}, []string{"PUT", "GET"}, sendsParts, "single parts",
 			rowsAre(map[string]int{"GET": 1})},
 		{"multipart-put", []string{"multipart-put", "--parts=3", "--part.concurrent=2", "--concurrent=2", "--json"}, []string{"UPLOAD", "PUTPART"},
 			everyStore, "", rowsAre(map[string]int{"UPLOAD": 2, "PUTPART": 1})},
-		{"append", with("append"), nil, func(*teststore.Store) bool { return false }, "appends", nil}, // see TestAppend
+		{"append", with("append"), []string{"APPEND"}, func(s *teststore.Store) bool { return s.Name == teststore.Embedded }, "appends",
+			rowsAre(map[string]int{"APPEND": 1})},
 		{"zip", with("zip", "--files=300"), []string{"GET"}, extracts, "files in a ZIP", readsArchive},
 		{"snowball", with("snowball", "--objs.per=9"), []string{"PUT"}, unpacks, "unpacking of uploaded TARs", unpacked(9)},
 		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
-		{"copy", with("copy", "--objects=5"), []string{"COPY"}, copies, "copies", rowsAre(map[string]int{"COPY": 1})},
+		{"copy", with("copy", "--objects=5"), []string{"COPY"}, everyStore, "copies", rowsAre(map[string]int{"COPY": 1})},
 		{"tagging", with("tagging", "--objects=20"), []string{"PUTTAGS", "GETTAGS", "DELETETAGS"}, func(s *teststore.Store) bool { return s.Can.Tags }, "object tags",
 			rowsAre(map[string]int{"PUTTAGS": 1, "GETTAGS": 1, "DELETETAGS": 1})},
 	}
@@ -55,8 +56,8 @@ func variants() []feature {
 	small := []string{"--obj.size=4KiB", "--concurrent=3", "--json"}
 	with := func(args ...string) []string { return append(args, small...) }
 	return []feature{
-		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
-		{"copy in parts", []string{"copy", "--objects=2", "--obj.size=11MiB", "--part.size=5MiB", "--concurrent=2", "--json"}, []string{"COPY", "COPYPART"}, copies, "copies",
+		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, everyStore, "uploads by a form", forms(1, 1)},
+		{"copy in parts", []string{"copy", "--objects=2", "--obj.size=11MiB", "--part.size=5MiB", "--concurrent=2", "--json"}, []string{"COPY", "COPYPART"}, everyStore, "copies",
 			rowsAre(map[string]int{"COPY": 2, "COPYPART": 1})},
 		{"snowball, large", with("snowball", "--objs.per=20", "--obj.size=1MiB"), []string{"PUT"}, unpacks, "unpacking of uploaded TARs", unpacked(20)},
 		{"snowball compressed", with("snowball", "--objs.per=9", "--compress"), []string{"PUT"}, unpacks, "unpacking of uploaded TARs", unpacked(9)},
@@ -67,10 +68,6 @@ func variants() []feature {
 }
 
 func everyStore(*teststore.Store) bool { return true }
-
-// takesForms and copies are supported by all stores except the embedded one.
-func takesForms(s *teststore.Store) bool { return s.Name != teststore.Embedded }
-func copies(s *teststore.Store) bool     { return s.Name != teststore.Embedded }
 
 func locks(s *teststore.Store) bool      { return s.Can.Lock }
 func sendsParts(s *teststore.Store) bool { return s.Can.PartNumber }
