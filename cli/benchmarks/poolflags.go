@@ -33,6 +33,7 @@ type poolFlags struct {
 
 	objectsGiven, uniqueGiven func() bool
 	drawn                     generator.Sizes // set by pool and sizes
+	fitted                    bool            // the default of --objects was reduced to fit into the embedded store
 }
 
 // maxPoolObjects limits the objects of a pool: each takes about 150 bytes of memory.
@@ -196,16 +197,23 @@ func (p *poolFlags) checkUnused(f *Flags) error {
 	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
 }
 
-// checkEmbedded returns an error if the embedded store does not support the pool or is too small for it.
+// bytes returns the size of all objects of the pool.
+func (p *poolFlags) bytes(sizes generator.Sizes) float64 {
+	return float64(p.objects) * float64(max(1, p.versions)) * sizes.Mean()
+}
+
+// checkEmbedded returns an error if the embedded store is too small for the pool. The default number of objects is reduced
+// instead.
 func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
 	switch {
 	case f.Target.Host != target.EmbeddedHost:
 		return nil
-	case p.versions > 1:
-		return exit.Usagef("the embedded store does not support --versions")
 	case p.foreign():
 		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
-	case float64(p.objects)*sizes.Mean() > float64(f.Target.EmbeddedMemory):
+	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory) && !p.objectsGiven():
+		// Half of the memory leaves room for what the run uploads.
+		p.objects, p.fitted = max(1, int(float64(p.objects)*float64(f.Target.EmbeddedMemory/2)/p.bytes(sizes))), true
+	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory):
 		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
 			p.objects, sizes, flagtype.FormatSize(f.Target.EmbeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
@@ -307,8 +315,11 @@ func (p *poolFlags) describe() string {
 	if p.versions > 1 {
 		versions = fmt.Sprintf(" in %d versions", p.versions)
 	}
-	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
-	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
+	why := ""
+	if p.fitted {
+		why = ", as many as fit into half of the embedded store"
+	}
+	return fmt.Sprintf("uploads %s of %s%s, %s in all%s, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(p.bytes(p.drawn)), why)
 }
 
 // adjust sets the options that the pool needs.

@@ -3,7 +3,6 @@ package benchmarks
 import (
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -33,9 +32,6 @@ func retentionBenchmark() benchmark {
 		rarely:  []cli.Flag{pool.pickFlag()},
 		payload: true, oneBucket: true,
 		check: func(f *Flags) (err error) {
-			if f.Target.Host == target.EmbeddedHost {
-				return exit.Errorf("the embedded store does not support object lock")
-			}
 			if f.Target.Bucket == target.DefaultBucket && !f.clearBucket {
 				elsewhere = lockBucket
 			}

@@ -4,7 +4,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
-	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/store/provider"
@@ -26,9 +25,6 @@ func versionedBenchmark() benchmark {
 		rarely:  []cli.Flag{pool.pickFlag()},
 		payload: true, writes: true, reads: true,
 		check: func(f *Flags) (err error) {
-			if f.Target.Host == target.EmbeddedHost {
-				return exit.Errorf("the embedded store does not support versions")
-			}
 			if err := versioned.Check(); err != nil {
 				return exit.Usagef("%w", err)
 			}
