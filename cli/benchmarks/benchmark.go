@@ -41,6 +41,7 @@ type Flags struct {
 	noClear, keepData, clearBucket bool
 	allowDeadHosts                 bool
 	suite                          bool // see invocation
+	pool                           poolRole
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -56,6 +57,7 @@ type benchmark struct {
 	payload       bool               // it uploads objects of --obj.size
 	writes        bool               // its requests write objects, so that the run may end after some
 	reads         bool               // it downloads objects, and checks them as --verify says
+	shares        bool               // it leaves its objects as they are, so that several runs can use the same
 	oneBucket     bool               // it is about one bucket
 	empties       bool               // it ends when no object is left
 	parts         string             // what --part.size is for; "" = it has none, or one of its own
@@ -107,6 +109,9 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 			}
 			if err := f.tryFiles(); err != nil {
 				return err
+			}
+			if f.pool.hold {
+				return f.holdPool(ctx, inv, b, o)
 			}
 			return f.confirmed(ctx, inv, b, o)
 		},
@@ -212,6 +217,9 @@ func (f *Flags) workload(b benchmark) command.Group {
 	}
 	if b.reads {
 		g.Also = append(g.Also, f.verify.flag())
+	}
+	if b.shares {
+		g.Also = append(g.Also, f.pool.flags()...)
 	}
 	return g
 }
@@ -335,6 +343,9 @@ func (f *Flags) checkReadOnly(o *bench.Options) error {
 	}
 	if f.Target.Options.Encrypt {
 		return exit.Usagef("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
+	}
+	if f.pool.prefix != "" {
+		return nil // these flags say how the objects were uploaded
 	}
 	name := f.Target.Options.OnlyUploads()
 	if f.Target.Unsigned {

@@ -38,7 +38,7 @@ func getBenchmark() benchmark {
 			&flagtype.Size{Name: "read-length", Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
 			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
-		payload: true, reads: true,
+		payload: true, reads: true, shares: true,
 		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",
 		check: func(f *Flags) (err error) {
 			if get.RangeSize > 0 && part.IsSet() && !get.Range {

@@ -28,6 +28,7 @@ type poolFlags struct {
 	randSize, existing, flat bool
 	unique                   bool
 	fileList                 string
+	held                     string // prefix of the objects that another process keeps
 	epochs                   int
 	zipf                     float64 // exponent of --pick; 0 = uniform
 
@@ -102,18 +103,25 @@ func (p *poolFlags) passFlags() []cli.Flag {
 }
 
 // foreign reports whether the objects exist already and are not warp's own.
-func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" }
+func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" || p.held != "" }
 
 // how returns the flag that selects them.
 func (p *poolFlags) how() string {
-	if p.fileList != "" {
+	switch {
+	case p.fileList != "":
 		return "--filelist"
+	case p.held != "":
+		return "--use-pool"
 	}
 	return "--list-existing"
 }
 
 // pool checks the flags and makes the pool of them.
 func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
+	p.held = f.pool.prefix
+	if err := f.pool.check(p); err != nil {
+		return ops.Pool{}, err
+	}
 	sizes, err := p.sizes(f)
 	if err == nil {
 		err = p.check(f)
@@ -134,6 +142,9 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 	}
 	if p.foreign() {
 		pool.Client, pool.Clients = f.names.client, f.names.clients
+	}
+	if p.held != "" { // all of them, or it is an error
+		pool.ListExisting, pool.Prefix, pool.Objects, pool.All = true, p.held, 0, p.objects*max(p.versions, 1)
 	}
 	f.Ends.Passes = p.epochs > 0
 	if p.fileList != "" {
@@ -172,7 +183,7 @@ func (p *poolFlags) check(f *Flags) error {
 		return exit.Usagef("--objects times --versions is more than %d", maxPoolObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
 		return exit.Usagef("--objects=0 leaves no objects for the benchmark")
-	case p.foreign() && !f.suite:
+	case p.foreign() && !f.suite && p.held == "":
 		return p.checkUnused(f)
 	}
 	return nil
@@ -304,6 +315,8 @@ func (p *poolFlags) describe() string {
 	switch {
 	case p.fileList != "":
 		return "takes the objects that --filelist names, then "
+	case p.held != "":
+		return fmt.Sprintf("takes %s that another warp keeps, then ", human.Plural(p.objects, "object"))
 	case p.existing && p.objects == 0:
 		return "takes the objects that are there, then "
 	case p.existing:

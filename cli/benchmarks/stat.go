@@ -20,6 +20,7 @@ func statBenchmark() benchmark {
 		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
 		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag(1)}, pool.existingFlags(), pool.passFlags()),
 		payload:  true,
+		shares:   true,
 		check: func(f *Flags) (err error) {
 			stat.Pool, err = pool.pool(f)
 			return err

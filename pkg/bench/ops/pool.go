@@ -23,6 +23,7 @@ type Pool struct {
 	Versions     int  // versions of each object
 	ListExisting bool // use the objects in the bucket
 	ListFlat     bool // without descending into prefixes
+	All          int  // with ListExisting: how many there must be, versions included; 0 = any number
 	Prefix       string
 	Keys         []string // of objects in the bucket, instead of a listing
 	// Clients is the number of clients that share the objects in the bucket, and
@@ -145,6 +146,9 @@ func (p *Pool) list(ctx context.Context, e *bench.Env) error {
 		if err := p.listOne(ctx, env, (p.Objects+n-1-i)/n); err != nil {
 			return err
 		}
+	}
+	if p.All > 0 && len(p.found) != p.All {
+		return fmt.Errorf("prepare: there are %s under prefix %q, and there should be %d", human.Plural(len(p.found), "object"), p.Prefix, p.All)
 	}
 	return nil
 }
