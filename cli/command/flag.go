@@ -44,7 +44,7 @@ func (f *flag) PostParse() error {
 	if f.forwarded || f.command.given[first] || slices.ContainsFunc(t.Instead[first], f.command.WasGiven) {
 		return nil
 	}
-	for _, name := range variablesOf(f.Flag) {
+	for _, name := range Variables(f.Flag) {
 		if value, ok := t.env(name); ok && value != "" {
 			return Set(f.Flag, "environment variable "+name, value)
 		}

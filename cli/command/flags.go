@@ -32,8 +32,8 @@ func Value(f cli.Flag) string {
 	}
 }
 
-// variablesOf are the environment variables that may set the flag.
-func variablesOf(f cli.Flag) []string {
+// Variables are the environment variables that may set the flag.
+func Variables(f cli.Flag) []string {
 	if d, ok := f.(cli.DocGenerationFlag); ok {
 		return d.GetEnvVars()
 	}

@@ -210,7 +210,7 @@ func aliasNote(f cli.Flag) string {
 }
 
 func variablesNote(f cli.Flag) string {
-	if vars := variablesOf(f); len(vars) > 0 {
+	if vars := Variables(f); len(vars) > 0 {
 		return " [" + strings.Join(vars, ", ") + "]"
 	}
 	return ""

@@ -147,7 +147,7 @@ func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, e
 		return trial.Side{}, exit.Usagef("%s: the command %s is not a benchmark", flag, c.Name)
 	}
 	if err == nil {
-		err = checkSide(line)
+		err = checkMember(line, "warp ab")
 	}
 	if err != nil {
 		return trial.Side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
@@ -171,16 +171,20 @@ func settingsOf(line *command.Line) (args []string) {
 	return args
 }
 
-// checkSide finds out whether a benchmark would begin.
-func checkSide(line *command.Line) error {
+// checkMember finds out whether a benchmark would begin as one of the runs of a command.
+func checkMember(line *command.Line, of string) error {
 	for _, name := range reports.RunAssertions() {
 		if line.Command.WasGiven(name) {
-			return exit.Usagef("--%s is about a single run", name).WithHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
+			err := exit.Usagef("--%s is about a single run", name)
+			if of == "warp ab" {
+				return err.WithHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
+			}
+			return err.WithHint("leave it out")
 		}
 	}
 	for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "html", "web", "serve", "stats-output", "syncstart", "forever", "pprofdir", "upload"} {
 		if line.Command.WasGiven(name) {
-			return exit.Usagef("--%s cannot be used in warp ab, which makes many runs", name).WithHint("leave it out")
+			return exit.Usagef("--%s cannot be used in %s, which makes many runs", name, of).WithHint("leave it out")
 		}
 	}
 	return line.Command.Check(false)

@@ -52,7 +52,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 		r := &suite.Run{Benchmark: b, File: file.Name}
 		err := r.Parse(Table(inv.Env), line.Flags, own[i]...)
 		if err == nil {
-			err = checkSide(r.Parsed)
+			err = checkMember(r.Parsed, "warp ab")
 		}
 		if err != nil {
 			return sides, r.Explain(err)

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -11,6 +12,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/files/runlog"
+	"warp/cli/files/series"
 	"warp/cli/reports"
 	"warp/cli/session/webpage"
 	"warp/pkg/compare"
@@ -80,6 +82,9 @@ func cmpCommand() *command.Command {
 
 // compareArguments compares two runs, or judges two or more sets of them.
 func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, allPairs bool, o compare.Options) error {
+	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == SweepName }) {
+		return compareSweeps(ctx, inv, analysis, asserts, o)
+	}
 	sets, err := runlog.FindNamed(inv.Args)
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ func All(env command.Environment) []*command.Command {
 		clientCommand(),
 		calibrateCommand(),
 		abCommand(forwarded),
+		sweepCommand(forwarded),
 		baselineCommand(),
 		runCommand(forwarded),
 		markCommand(),

@@ -26,6 +26,7 @@ type Kind struct {
 	Parse  func(string) (float64, error)
 	Format func(float64) string
 	Whole  bool // only whole numbers are values
+	Loose  bool // other values are text
 }
 
 // Limits of a sweep.
@@ -157,6 +158,10 @@ func (a *Axis) number(k Kind) error {
 			continue
 		}
 		x, err := k.Parse(v)
+		if err != nil && k.Loose {
+			k.Parse, a.Numbers = nil, nil
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ type Conclusion struct {
 	// Neighbours are the concurrencies next to it whose ranges overlap with its range, so that the runs cannot tell them apart.
 	Neighbours []Level `json:"neighbours"`
 	Half       *Level  `json:"half"`     // half of that concurrency; null if it was not measured
-	Growing    bool    `json:"growing"`  // the best is the largest concurrency, so that a larger one may be better
+	Growing    bool    `json:"growing"`  // no smaller concurrency than the largest one is enough, so that a larger one may be better
 	Declined   bool    `json:"declined"` // the throughput of the largest concurrency is more than 5 % below the best, with ranges that do not overlap
 	Law        *Law    `json:"universal_scalability_law"`
 	NoLaw      string  `json:"no_law,omitempty"` // why it was not fitted
@@ -125,7 +125,7 @@ func (c *Conclusion) draw(levels []Level) {
 	last := len(levels) - 1
 	at := slices.IndexFunc(levels, func(l Level) bool { return l.Median >= enough*levels[best].Median })
 	c.Best, c.Enough = &levels[best], &levels[at]
-	c.Growing = best == last
+	c.Growing = at == last
 	c.Declined = levels[last].Median < declined*levels[best].Median && !levels[last].overlaps(&levels[best])
 	for i := at - 1; i >= 0 && levels[i].overlaps(&levels[at]); i-- {
 		c.Neighbours = slices.Insert(c.Neighbours, 0, levels[i])

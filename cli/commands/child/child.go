@@ -24,11 +24,12 @@ type Run struct {
 	Name string   // in messages
 	Args []string // of warp
 	In   string   // standard input
+	Env  []string // NAME=VALUE, besides the environment of this process
 }
 
 // Measure makes the run. Its op log goes to path. Failed requests and assertions are no error: the log says what has failed.
 func Measure(ctx context.Context, inv *command.Invocation, r Run, path string) error {
-	c, said, err := start(ctx, append(slices.Clone(r.Args), "--benchdata="+path, "--json", "--quiet"))
+	c, said, err := r.process(ctx, "--benchdata="+path, "--json", "--quiet")
 	if err != nil {
 		return err
 	}
@@ -47,13 +48,14 @@ func Measure(ctx context.Context, inv *command.Invocation, r Run, path string) e
 	return exit.Errorf("a run of %s failed: %w%s", r.Name, err, said.Suffix())
 }
 
-// start returns a process of this program. The end of ctx interrupts it.
-func start(ctx context.Context, args []string) (*exec.Cmd, *process.Tail, error) {
+// process returns a process of this program for the run, with more arguments. The end of ctx interrupts it.
+func (r *Run) process(ctx context.Context, more ...string) (*exec.Cmd, *process.Tail, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, exit.Errorf("cannot start a run: %w", err)
 	}
-	c := exec.CommandContext(ctx, self, args...)
+	c := exec.CommandContext(ctx, self, append(slices.Clone(r.Args), more...)...)
+	c.Env = append(os.Environ(), r.Env...)
 	c.WaitDelay = grace
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	said := &process.Tail{}

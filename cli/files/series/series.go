@@ -3,7 +3,7 @@
 // [Create] makes the folder, and [Open] opens one that exists. Both lock it, so that two processes cannot add to it; [Read]
 // reads the manifest only. A command that knows its runs in advance adds all of them before the first one begins; a
 // search adds each run as it decides on it. [Folder.Begin] saves that a run is going on, before its process starts, and
-// [Folder.Done] or [Folder.Failed] how it ended. After a crash or an interrupt, the runs that are not done are those that are
+// [Folder.Done], [Folder.Failed] or [Folder.Abandon] how it ended. After a crash or an interrupt, the runs that are not done are those that are
 // missing: Begin sets what is left of their logs aside, in the folder incomplete, and they are made again.
 package series
 
@@ -225,6 +225,13 @@ func (f *Folder) Done(r *Run) error {
 func (f *Folder) Failed(r *Run, why error) error {
 	r.State, r.Ended, r.Error = Failed, time.Now().UTC(), why.Error()
 	return errors.Join(f.setAside(r), f.Save())
+}
+
+// Abandon saves that a run was interrupted, and is still to be made.
+func (f *Folder) Abandon(r *Run) error {
+	err := f.setAside(r)
+	r.State, r.Began = Planned, time.Time{}
+	return errors.Join(err, f.Save())
 }
 
 // setAside moves the log of an attempt, complete or not, out of the folder.

@@ -18,6 +18,7 @@ type Chart struct {
 	Lines          []Line
 	Bands          []Band
 	Marks          []Mark
+	Dots           []Dot
 	Height         int
 	Labels         bool // names at the lines: of the upper edge of a band below it, of others above them
 }
@@ -28,6 +29,13 @@ type Line struct {
 	Color int    // slot of the palette
 	Class string // "dash", "thin", or "" for a usual line
 	Y     []float64
+}
+
+// A Dot is a point that is drawn larger, with a label if there is one.
+type Dot struct {
+	X, Y  float64
+	Label string
+	Color int
 }
 
 // A Band is the area between two lines.
@@ -124,9 +132,20 @@ func (c *Chart) SVG() string {
 		if c.Labels {
 			c.labels(&b)
 		}
+		c.drawDots(&b)
 		drawMarks(&b, c.Marks, &c.XScale)
 	})
 	return b.String()
+}
+
+func (c *Chart) drawDots(b *strings.Builder) {
+	for _, d := range c.Dots {
+		x, y := percent(c.XScale.at(d.X)), percent(1-c.YScale.at(d.Y))
+		fmt.Fprintf(b, `<circle class="f%d" fill="%s" cx="%s" cy="%s" r="3.5"/>`, d.Color, Color(d.Color), x, y)
+		if d.Label != "" {
+			fmt.Fprintf(b, `<text class="f%d" fill="%s" x="%s" y="%s" dx="6" dy="-5">%s</text>`, d.Color, Color(d.Color), x, y, text(d.Label))
+		}
+	}
 }
 
 // pen returns the attributes of a line.

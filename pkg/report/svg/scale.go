@@ -144,6 +144,18 @@ func Seconds(length float64) Scale {
 	return s
 }
 
+// Places returns a scale with a place for each label, numbered from 0.
+func Places(labels []string) Scale {
+	s := Scale{max: math.Max(1, float64(len(labels)-1))}
+	every := (len(labels) + 15) / 16
+	for i, label := range labels {
+		if i%every == 0 {
+			s.tick(float64(i), label)
+		}
+	}
+	return s
+}
+
 // Elapsed shows a time since the begin: 40 s, 2:30, 1:02:30.
 func Elapsed(s float64) string {
 	switch {

@@ -1,0 +1,347 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/commands/sweeper"
+	"warp/cli/exit"
+	"warp/cli/files/series"
+	"warp/cli/flagtype"
+	"warp/cli/reports"
+	"warp/cli/session"
+	"warp/internal/human"
+	"warp/internal/suggest"
+	"warp/pkg/compare"
+	"warp/pkg/sweep"
+)
+
+// sweepFlags say which points are measured, and how they are shown.
+type sweepFlags struct {
+	vary    []string
+	repeats int
+	pause   time.Duration
+	folder  string
+	resume  string
+	dryRun  bool
+	show    reports.SweepFlags
+}
+
+// SweepName is the name of the command.
+const SweepName = sweeper.Kind
+
+// sweepCommand runs a benchmark at many points.
+func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
+	f := &sweepFlags{}
+	return &command.Command{
+		Name: SweepName, Args: "[BENCHMARK|FOLDER] [flags]", Section: command.SectionOther,
+		Summary: "run a benchmark at many points, such as concurrencies or sizes",
+		About: []string{
+			"Varies one flag of BENCHMARK or two. VALUES are a list a,b,c or a range FROM..TOxFACTOR or",
+			"FROM..TO+STEP. Each run has an op log in a folder; with FOLDER, a sweep is shown again.",
+		},
+		Examples: []string{
+			"warp sweep --vary concurrent=1..512x2 get --host=s3:9000 --obj.size=1MiB --duration=30s",
+			"warp sweep --vary obj.size=4KiB,1MiB --vary concurrent=8..128x4 --repeat=3 mixed --host=s3:9000",
+			"warp sweep --resume warp-sweep-20261123-210000-Zq3x",
+		},
+		Groups: []command.Group{{Title: "Points", Flags: []cli.Flag{
+			&flagtype.List{Name: "vary", Destination: &f.vary, Usage: "vary a flag of the benchmark: `FLAG=VALUES`; repeatable"},
+			&cli.IntFlag{Name: "repeat", Value: 1, Destination: &f.repeats, Validator: flagtype.AtLeast(1), Usage: "measure each point `N` times"},
+		}}, {Title: command.RunTitle, Flags: []cli.Flag{
+			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "pause for `TIME` between runs"},
+			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-sweep-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
+			&cli.StringFlag{Name: "resume", Destination: &f.resume, Usage: "measure what is missing in the `FOLDER` of a sweep"},
+			&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "check the points and show the plan, without sending a request or writing a file"},
+		}}, {Title: command.AnalysisTitle, Flags: f.show.Flags()}},
+		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "dry-run")...),
+		MinArgs:        0, MaxArgs: 1, Needs: "one benchmark, or the folder of a sweep",
+		Run: func(ctx context.Context, inv *command.Invocation) error { return f.run(ctx, inv) },
+	}
+}
+
+func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
+	if err := f.show.Check(inv.JSON); err != nil {
+		return err
+	}
+	again := len(inv.Args) == 1 && Table(inv.Env).Find(inv.Args[0]) == nil && series.Is(inv.Args[0])
+	switch {
+	case f.resume != "" && (len(inv.Args) > 0 || len(f.vary) > 0 || f.folder != ""):
+		return exit.Usagef("--resume goes on with a sweep as it was planned").WithHint("leave out the benchmark, --vary and --logs")
+	case f.resume != "":
+		return f.resumed(ctx, inv)
+	case again && (len(inv.ForwardedArgs) > 0 || len(f.vary) > 0):
+		return exit.Usagef("%s is the folder of a sweep, which is only shown", inv.Args[0]).WithHint("use --resume=%s to measure what is missing", inv.Args[0])
+	case again:
+		r, err := sweeper.Read(ctx, inv, inv.Args[0], f.show.Choices)
+		if err != nil {
+			return err
+		}
+		return reports.ShowSweep(inv, r, &f.show)
+	case len(inv.Args) == 0:
+		return exit.Usagef("warp sweep needs a benchmark").WithHint("write warp sweep --vary concurrent=1..64x2 get …")
+	case len(f.vary) == 0:
+		return exit.Usagef("warp sweep needs a flag to vary").WithHint("add --vary, such as --vary concurrent=1..64x2")
+	}
+	return f.begin(ctx, inv)
+}
+
+// begin plans a sweep and makes it.
+func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
+	base := slices.Concat(inv.Args, inv.ForwardedArgs)
+	check := checker(inv)
+	c := Table(inv.Env).Find(base[0])
+	if c == nil || c.Check == nil {
+		_, err := check(base)
+		return err
+	}
+	axes, err := sweep.ParseAxes(f.vary, func(flag string) (sweep.Kind, error) { return kindOf(c, flag) })
+	if err != nil {
+		return exit.Withf(exit.Usage, "--vary: %w", err)
+	}
+	for _, a := range axes {
+		if hasFlag(inv.ForwardedArgs, a.Flag) {
+			return exit.Usagef("--%s is varied, so it cannot be given as well", a.Flag).WithHint("leave out one of the two")
+		}
+	}
+	plan := sweeper.Plan{Axes: axes, Repeats: f.repeats, Pause: f.pause}
+	if n := sweep.Points(axes) * f.repeats; n > maxSweepRuns {
+		return exit.Usagef("%d runs are more than %d", n, maxSweepRuns)
+	}
+	if err := sweeper.CheckPoints(base, axes, check); err != nil {
+		return err
+	}
+	m, err := f.manifest(inv, plan, base)
+	if err != nil {
+		return err
+	}
+	if f.folder == "" {
+		// Without the brackets of names of logs, which patterns of names take for sets.
+		f.folder = "warp-sweep-" + time.Now().Format("20060102-150405") + "-" + session.NewID()
+	}
+	if f.dryRun {
+		return f.showPlan(inv, plan, m, base, check)
+	}
+	folder, err := series.Create("--logs", f.folder, m)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	sweeper.AddRuns(folder, plan, m.Seed)
+	if err := folder.Save(); err != nil {
+		return err
+	}
+	return f.make(ctx, inv, folder, base, check)
+}
+
+// maxSweepRuns limits the runs of a sweep, whose names have up to five digits.
+const maxSweepRuns = 10_000
+
+// manifest describes a new sweep.
+func (f *sweepFlags) manifest(inv *command.Invocation, plan sweeper.Plan, base []string) (m series.Manifest, err error) {
+	m = series.Manifest{Kind: sweeper.Kind, Warp: inv.Version, Created: time.Now().UTC(), Seed: session.NewSeed()}
+	for _, arg := range base {
+		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		switch {
+		case sweeper.IsSecret(name):
+			m.Secrets = append(m.Secrets, name)
+			continue
+		case name == "seed":
+			if m.Seed, err = session.ParseSeed(value); err != nil {
+				return m, err
+			}
+		}
+		m.Benchmark = append(m.Benchmark, inv.Hide.Text(arg))
+	}
+	m.Plan, err = json.Marshal(plan)
+	return m, err
+}
+
+// showPlan shows what would be done.
+func (f *sweepFlags) showPlan(inv *command.Invocation, plan sweeper.Plan, m series.Manifest, base []string, check sweeper.Check) error {
+	folder := &series.Folder{Path: f.folder, Manifest: m}
+	sweeper.AddRuns(folder, plan, m.Seed)
+	s, err := sweeper.New(inv, folder, base, check)
+	if err == nil {
+		s.Describe()
+	}
+	return err
+}
+
+// resumed makes the runs that are missing.
+func (f *sweepFlags) resumed(ctx context.Context, inv *command.Invocation) error {
+	folder, err := series.Open(f.resume, sweeper.Kind)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	base := slices.Concat(folder.Benchmark, inv.ForwardedArgs)
+	for _, name := range folder.Secrets {
+		if !hasFlag(inv.ForwardedArgs, name) && !inEnvironment(inv, folder.Benchmark[0], name) {
+			return exit.Usagef("the sweep was begun with --%s, which its folder does not keep", name).WithHint("give --%s again", name)
+		}
+	}
+	if folder.Warp != inv.Version {
+		inv.Warnf("the sweep was begun with warp %s, and this is warp %s", folder.Warp, inv.Version)
+	}
+	return f.make(ctx, inv, folder, base, checker(inv))
+}
+
+func inEnvironment(inv *command.Invocation, benchmark, name string) bool {
+	c := Table(inv.Env).Find(benchmark)
+	if c == nil || c.Lookup(name) == nil {
+		return false
+	}
+	return slices.ContainsFunc(command.Variables(c.Lookup(name)), func(variable string) bool {
+		value, ok := inv.Env(variable)
+		return ok && value != ""
+	})
+}
+
+// make makes the missing runs of a folder, and shows all of them.
+func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *series.Folder, base []string, check sweeper.Check) error {
+	s, err := sweeper.New(inv, folder, base, check)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		s.Describe()
+		return nil
+	}
+	if len(folder.Missing()) == 0 {
+		inv.Notef("nothing is missing in %s", folder.Path)
+	} else {
+		s.Describe()
+	}
+	failed := s.Run(ctx)
+	r, err := s.Result(context.WithoutCancel(ctx), f.show.Choices)
+	if err != nil {
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+	if n := len(folder.Missing()); n > 0 && sweeper.Interrupted(failed) {
+		inv.Notef("%s missing; warp sweep --resume %s makes them", human.Count(n, "run is", "runs are"), folder.Path)
+	}
+	return exit.Join(failed, reports.ShowSweep(inv, r, &f.show))
+}
+
+// checker checks command lines of benchmarks that are run as one of many.
+func checker(inv *command.Invocation) sweeper.Check {
+	return func(args []string) (*command.Line, error) {
+		table := Table(inv.Env)
+		if c := table.Find(args[0]); c != nil && c.Check == nil {
+			return nil, exit.Usagef("the command %s is not a benchmark", c.Name).WithHint("warp --help lists the benchmarks")
+		}
+		line, err := table.Parse(args)
+		if err == nil {
+			err = checkMember(line, "warp sweep")
+		}
+		return line, err
+	}
+}
+
+// hasFlag reports whether arguments have a flag, written as --NAME=VALUE.
+func hasFlag(args []string, name string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--"+name+"=") })
+}
+
+// kindOf returns the kind of a flag of a benchmark.
+func kindOf(c *command.Command, name string) (sweep.Kind, error) {
+	f := command.FindFlag(c.Flags(), name)
+	switch {
+	case f == nil:
+		var names []string
+		for _, f := range c.Flags() {
+			names = append(names, f.Names()[0])
+		}
+		err := exit.Usagef("%s has no flag --%s", c.Name, name)
+		if near := suggest.Closest(name, names); near != "" {
+			return sweep.Kind{}, err.WithHint("did you mean %s?", near)
+		}
+		return sweep.Kind{}, err
+	case f.Names()[0] != name:
+		return sweep.Kind{}, exit.Usagef("--%s is another name of --%s", name, f.Names()[0]).WithHint("vary %s", f.Names()[0])
+	case sweeper.IsSecret(name):
+		return sweep.Kind{}, exit.Usagef("--%s is a secret, and the values of an axis are shown", name)
+	}
+	switch f.(type) {
+	case *flagtype.Size:
+		return sizes(), nil
+	case *flagtype.Duration:
+		return sweep.Kind{
+			Parse:  func(s string) (float64, error) { d, err := time.ParseDuration(s); return d.Seconds(), err },
+			Format: func(x float64) string { return human.Duration(time.Duration(x * float64(time.Second))) },
+		}, nil
+	}
+	switch f.Get().(type) {
+	case int, int64, uint, uint64:
+		return numbers(true), nil
+	case float64:
+		return numbers(false), nil
+	}
+	if name == "obj.size" {
+		k := sizes()
+		k.Loose = true // ranges and classes of sizes are text
+		return k, nil
+	}
+	return sweep.Kind{}, nil
+}
+
+func sizes() sweep.Kind {
+	return sweep.Kind{
+		Parse:  func(s string) (float64, error) { n, err := flagtype.ParseSize(s); return float64(n), err },
+		Format: func(x float64) string { return flagtype.FormatSize(int64(x)) }, Whole: true,
+	}
+}
+
+func numbers(whole bool) sweep.Kind {
+	what := "a number"
+	if whole {
+		what = "a whole number"
+	}
+	return sweep.Kind{
+		Parse: func(s string) (float64, error) {
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil || whole && x != float64(int64(x)) {
+				return 0, fmt.Errorf("%q is not %s", s, what)
+			}
+			return x, nil
+		},
+		Format: func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }, Whole: whole,
+	}
+}
+
+// compareSweeps compares two folders of sweeps.
+func compareSweeps(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, o compare.Options) error {
+	switch {
+	case len(inv.Args) != 2:
+		return exit.Usagef("sweeps are compared two at a time, and there are %d arguments", len(inv.Args)).WithHint("give two folders")
+	case len(asserts.All) > 0:
+		return exit.Usagef("--assert: changes between sweeps have no assertions").WithHint("leave it out")
+	case analysis.CSV.Wanted:
+		return exit.Usagef("--csv: the comparison of two sweeps has no CSV").WithHint("use --json, or warp sweep --csv FOLDER for the figures of each")
+	}
+	var runs [2][]sweep.Run
+	var axes [2][]sweep.Axis
+	for i, path := range inv.Args {
+		var err error
+		if runs[i], axes[i], err = sweeper.Runs(ctx, inv, path); err != nil {
+			return err
+		}
+	}
+	c, err := sweep.Compare(runs[0], runs[1], axes, [2]string{inv.Args[0], inv.Args[1]}, o)
+	if err != nil {
+		return reports.ExplainComparison(err)
+	}
+	return reports.ShowSweepComparison(inv, c, &analysis.HTML)
+}

@@ -1,0 +1,97 @@
+package sweeper
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/files/runlog"
+	"warp/cli/files/series"
+	"warp/cli/terminal/redact"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/results"
+	"warp/pkg/sweep"
+)
+
+// IsSecret reports whether the value of a flag is kept out of manifests and command lines.
+func IsSecret(flag string) bool { return redact.IsSecret(flag) }
+
+// Read reads the folder of a sweep, and evaluates its runs.
+func Read(ctx context.Context, inv *command.Invocation, path string, show []compare.Choice) (*sweep.Result, error) {
+	m, err := series.Read(path, Kind)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(ctx, inv, path, m, nil, show)
+}
+
+// Runs reads the runs of a sweep that are done.
+func Runs(ctx context.Context, inv *command.Invocation, path string) (runs []sweep.Run, axes []sweep.Axis, err error) {
+	m, err := series.Read(path, Kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := planOf(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err = runsOf(ctx, inv, path, m, plan, nil)
+	return runs, plan.Axes, err
+}
+
+// runsOf returns the runs that are done. known has the reports that were read already.
+func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, plan Plan, known map[string]*results.Report) (runs []sweep.Run, err error) {
+	for i, r := range m.Runs {
+		if r.State != series.Done {
+			continue
+		}
+		point, err := pointOf(plan.Axes, r)
+		if err != nil {
+			return nil, err
+		}
+		log, report := filepath.Join(path, r.Log), known[r.Log]
+		if report == nil {
+			inv.Debugf("reading %s, %d of %d", log, i+1, len(m.Runs))
+			if report, err = runlog.Analyze(ctx, log, nil, aggregate.Options{}); err != nil {
+				return nil, err
+			}
+		}
+		runs = append(runs, sweep.Run{Point: point, Again: r.Role == lastRole, Log: log, Began: r.Began, Report: report})
+	}
+	return runs, nil
+}
+
+func resultOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, known map[string]*results.Report, show []compare.Choice) (*sweep.Result, error) {
+	plan, err := planOf(m)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := runsOf(ctx, inv, path, m, plan, known)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		return nil, exit.Errorf("no run in %s is done", path).WithHint("warp sweep --resume %s measures what is missing", path)
+	}
+	o := sweep.Options{
+		Folder: path, Benchmark: m.Benchmark[0], Command: redact.Quote(append([]string{"warp"}, m.Benchmark...)), Seed: m.Seed,
+		Repeats: plan.Repeats, Axes: plan.Axes, Show: show,
+	}
+	for _, r := range m.Runs {
+		switch r.State {
+		case series.Done:
+		case series.Failed:
+			var values []string
+			for _, v := range r.Varied {
+				values = append(values, v.Value)
+			}
+			o.Failed = append(o.Failed, sweep.Failure{Values: values, Log: filepath.Join(path, r.Log), Error: strings.TrimSpace(r.Error)})
+		default:
+			o.Missing++
+		}
+	}
+	return sweep.Evaluate(runs, o), nil
+}

@@ -1,0 +1,267 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"warp/internal/human"
+	"warp/pkg/compare"
+	"warp/pkg/report"
+	"warp/pkg/report/svg"
+	"warp/pkg/results"
+	"warp/pkg/sweep"
+)
+
+// maxSweepLines is the number of lines that a chart can tell apart.
+const maxSweepLines = 8
+
+// Sweep returns the page of a benchmark that was run at many points.
+func Sweep(r *sweep.Result) *Page {
+	p := &Page{data: r, Heading: human.Visible(report.SweepTitle(r)), Kicker: "warp, sweep"}
+	p.Title = "warp: " + p.Heading
+	for _, s := range report.SweepRemarks(r) {
+		p.Lead = append(p.Lead, human.Visible(s))
+	}
+	for _, s := range report.SweepWarnings(r) {
+		p.Warnings = append(p.Warnings, human.Visible(s))
+	}
+	p.sweepCards(r)
+	p.throughputLatency(r)
+	p.sweepMetrics(r)
+	p.sweepPoints(r)
+	p.section(section{ID: "command", Title: "Command", Blocks: []block{{Code: human.Visible(r.Command)}}})
+	return p
+}
+
+// sweepCards has a card for each conclusion, up to a limit.
+func (p *Page) sweepCards(r *sweep.Result) {
+	for i := range r.Conclusions {
+		c := &r.Conclusions[i]
+		if c.Enough == nil || len(p.Cards) == maxSweepLines {
+			continue
+		}
+		m, _ := results.FindMetric(c.Metric)
+		note := fmt.Sprintf("%s, and the best is %s at %g", report.MetricText(m.Unit, c.Enough.Median, c.Enough.Median), report.MetricText(m.Unit, c.Best.Median, c.Best.Median), c.Best.Concurrency)
+		label := "Smallest concurrency with 95 % of the best throughput"
+		if c.At != "" {
+			label += ", " + human.Visible(c.At)
+		}
+		p.Cards = append(p.Cards, card{Label: label, Figure: fmt.Sprintf("%g", c.Enough.Concurrency), Note: note})
+	}
+}
+
+// lineAxis returns the axis along which charts have lines: the concurrency, or the one with more values.
+func lineAxis(axes []sweep.Axis) int {
+	best := 0
+	for i, a := range axes {
+		if a.Flag == sweep.Concurrency {
+			return i
+		}
+		if len(a.Values) > len(axes[best].Values) {
+			best = i
+		}
+	}
+	return best
+}
+
+// lineLabel names the line with the number i; "" if there is one only.
+func lineLabel(axes []sweep.Axis, axis, i int) string {
+	if len(axes) < 2 {
+		return ""
+	}
+	other := axes[1-axis]
+	return other.Flag + "=" + other.Values[i]
+}
+
+// throughputLatency draws the first time over the first rate, a line for each value of the axis that is not the concurrency.
+func (p *Page) throughputLatency(r *sweep.Result) {
+	rate, time := -1, -1
+	for i, m := range r.Metrics {
+		switch {
+		case rate < 0 && (m.Unit == results.BytesPerSecond || m.Unit == results.ObjectsPerSecond):
+			rate = i
+		case time < 0 && m.Unit == results.Milliseconds:
+			time = i
+		}
+	}
+	axis := lineAxis(r.Axes)
+	if rate < 0 || time < 0 || len(r.Axes[axis].Values) < 2 {
+		return
+	}
+	lines := sweep.Lines(r.Axes, axis)
+	if len(lines) > maxSweepLines {
+		return
+	}
+	c := &svg.Chart{Title: r.Metrics[time].Name + " over " + r.Metrics[rate].Name, Height: 300,
+		XNote: r.Metrics[rate].Name + "; the numbers are " + r.Axes[axis].Flag}
+	largestRate, lowest, highest := 0.0, math.Inf(1), 0.0
+	for _, line := range lines {
+		for _, point := range line {
+			x, y := &r.Points[point].Cells[rate], &r.Points[point].Cells[time]
+			if x.Known() && y.Known() && y.Median > 0 {
+				c.X = append(c.X, x.Median)
+				largestRate, lowest, highest = max(largestRate, x.Median), min(lowest, y.Median), max(highest, y.Median)
+			}
+		}
+	}
+	if len(c.X) < 2 {
+		return
+	}
+	at := 0
+	for i, line := range lines {
+		l := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines, Y: make([]float64, len(c.X))}
+		for k := range l.Y {
+			l.Y[k] = math.NaN()
+		}
+		for k, point := range line {
+			x, y := &r.Points[point].Cells[rate], &r.Points[point].Cells[time]
+			if !x.Known() || !y.Known() || y.Median <= 0 {
+				continue
+			}
+			l.Y[at] = y.Median
+			c.Dots = append(c.Dots, svg.Dot{X: x.Median, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
+			c.Desc += fmt.Sprintf("%s: %s, %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, rate), report.SweepCell(r, point, time))
+			at++
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	c.XScale = svg.FromZero(largestRate, metricLabel(r.Metrics[rate].Unit))
+	c.YScale = svg.LogMillis(lowest, highest)
+	p.section(section{ID: "curve", Title: "Throughput and latency", Blocks: []block{{Chart: p.draw("curve", c)}}})
+}
+
+func metricLabel(u results.Unit) func(float64) string {
+	return func(x float64) string { return report.MetricText(u, x, x) }
+}
+
+// sweepMetrics has a chart for each metric, and with two axes a grid.
+func (p *Page) sweepMetrics(r *sweep.Result) {
+	s := section{ID: "metrics", Title: "Metrics"}
+	for m := range r.Metrics {
+		if c := p.sweepChart(r, m); c != nil {
+			s.Blocks = append(s.Blocks, block{Chart: c})
+		}
+		if len(r.Axes) == 2 {
+			s.Blocks = append(s.Blocks, block{Chart: p.sweepGrid(r, m)})
+		}
+	}
+	p.section(s)
+}
+
+// sweepChart draws a metric along an axis: medians with their ranges, or a line for each value of the other axis.
+func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
+	axis := lineAxis(r.Axes)
+	lines := sweep.Lines(r.Axes, axis)
+	n := len(r.Axes[axis].Values)
+	if n < 2 || len(lines) > maxSweepLines {
+		return nil
+	}
+	c := &svg.Chart{Title: r.Metrics[m].Name, XNote: r.Axes[axis].Flag, XScale: svg.Places(r.Axes[axis].Values)}
+	for k := range n {
+		c.X = append(c.X, float64(k))
+	}
+	ranged := false
+	for i, line := range lines {
+		median := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines}
+		low, high := median, median
+		for k, point := range line {
+			cell := &r.Points[point].Cells[m]
+			y, from, to := math.NaN(), math.NaN(), math.NaN()
+			if cell.Known() {
+				y, from, to = cell.Median, cell.Min, cell.Max
+				c.Dots = append(c.Dots, svg.Dot{X: float64(k), Y: y, Color: median.Color})
+				c.Desc += fmt.Sprintf("%s: %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, m))
+			}
+			median.Y, low.Y, high.Y = append(median.Y, y), append(low.Y, from), append(high.Y, to)
+			ranged = ranged || from < to
+		}
+		c.Lines = append(c.Lines, median)
+		if len(lines) == 1 && ranged {
+			low.Label, high.Label = "", ""
+			c.Lines = append(c.Lines, low, high)
+			c.Bands = append(c.Bands, svg.Band{Low: 1, High: 2, Color: median.Color})
+		}
+	}
+	c.YScale = svg.FromZero(svg.Highest(c.Lines), metricLabel(r.Metrics[m].Unit))
+	drawn := p.draw("metric", c)
+	if len(c.Bands) > 0 {
+		drawn.Note = "The line is the median of the runs, and the area their range."
+	}
+	return drawn
+}
+
+// sweepGrid draws the matrix of a metric.
+func (p *Page) sweepGrid(r *sweep.Result, m int) *chart {
+	g := &svg.Grid{ID: p.nextID("grid"), Title: fmt.Sprintf("%s: %s down, %s across", r.Metrics[m].Name, r.Axes[0].Flag, r.Axes[1].Flag),
+		Desc: "The darker, the larger.", Rows: r.Axes[0].Values, Columns: r.Axes[1].Values}
+	largest := 0.0
+	for i := range r.Points {
+		largest = max(largest, r.Points[i].Cells[m].Median)
+	}
+	columns := len(r.Axes[1].Values)
+	for i := range r.Axes[0].Values {
+		row := make([]svg.Cell, columns)
+		for k := range row {
+			point := i*columns + k
+			row[k] = svg.Cell{Text: report.SweepCell(r, point, m), Share: -1}
+			if c := &r.Points[point].Cells[m]; c.Known() && largest > 0 {
+				row[k].Share = c.Median / largest
+			}
+		}
+		g.Cells = append(g.Cells, row)
+	}
+	return &chart{ID: g.ID, Title: g.Title, SVG: template.HTML(g.SVG())}
+}
+
+// sweepPoints has the table of all points, and the names of the logs.
+func (p *Page) sweepPoints(r *sweep.Result) {
+	head, rows := report.SweepRows(r)
+	logs := &report.Table{Caption: "Op logs", Head: []string{"point", "logs"}, Text: true, Closed: true}
+	for i := range r.Points {
+		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Points[i].Values, " ")), human.Visible(strings.Join(r.Points[i].Logs, ", "))})
+	}
+	if r.Again != nil {
+		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Again.Values, " ")) + ", once more", human.Visible(r.Again.Log)})
+	}
+	p.section(section{ID: "points", Title: "Points", Blocks: []block{{Table: &report.Table{Caption: "Medians of the runs", Head: visible(head), Rows: visibleRows(rows)}}, {Table: logs}}})
+}
+
+func visible(cells []string) []string {
+	for i := range cells {
+		cells[i] = human.Visible(cells[i])
+	}
+	return cells
+}
+
+func visibleRows(rows [][]string) [][]string {
+	for i := range rows {
+		rows[i] = visible(rows[i])
+	}
+	return rows
+}
+
+// SweepComparison returns the page that compares two sweeps.
+func SweepComparison(c *sweep.Comparison) *Page {
+	before, after := human.Visible(c.Before), human.Visible(c.After)
+	p := &Page{data: c, Heading: before + " and " + after, Kicker: fmt.Sprintf("warp, comparison of two sweeps at %s", human.Plural(c.Points, "point"))}
+	p.Title = "warp: " + p.Heading
+	p.Lead = append(p.Lead, verdictSentence(&compare.Verdicts{Verdict: c.Verdict, MinEffect: c.MinEffect}, after, before))
+	p.Lead = append(p.Lead, report.SweepComparisonRemarks(c)...)
+	for _, s := range c.Warnings {
+		p.Warnings = append(p.Warnings, human.Visible(s)+".")
+	}
+	for _, s := range c.LeftOut {
+		p.Warnings = append(p.Warnings, "Left out: "+human.Visible(s))
+	}
+	for _, x := range c.Overall {
+		p.Cards = append(p.Cards, card{Label: human.Visible(x.Metric) + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
+	}
+	head, rows := report.SweepOverall(c)
+	p.section(section{ID: "changes", Title: "Changes over all points", Blocks: []block{{Table: &report.Table{Caption: "Changes over all points", Head: head, Rows: visibleRows(rows)}}}})
+	if head, rows := report.SweepByPoint(c); len(rows) > 0 {
+		p.section(section{ID: "points", Title: "Changes at each point", Blocks: []block{{Table: &report.Table{Caption: "Changes at each point", Head: head, Rows: visibleRows(rows), Text: true}}}})
+	}
+	return p
+}

@@ -1,0 +1,574 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+
+	"warp/internal/human"
+	"warp/pkg/results"
+	"warp/pkg/sweep"
+)
+
+// SweepJSON renders a sweep as one JSON document.
+func SweepJSON(w io.Writer, r *sweep.Result) error { return writeJSON(w, r) }
+
+// SweepText renders a sweep for people: a table with one axis, a matrix for each metric with two.
+func SweepText(w io.Writer, r *sweep.Result, o TextOptions) error {
+	p := &printer{o: o}
+	p.line("%s", SweepTitle(r))
+	if len(r.Axes) == 1 {
+		p.sweepTable(r)
+	} else {
+		p.matrices(r)
+	}
+	if o.Width > 0 {
+		p.curve(r)
+	}
+	p.line("")
+	for _, s := range SweepRemarks(r) {
+		p.line("%s", wrap(s, 0, p.width(), ""))
+	}
+	for _, s := range SweepWarnings(r) {
+		p.line("%s %s", p.paint("Warning:", color.FgYellow), wrap(s, len("Warning: "), p.width(), "  "))
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// SweepTitle says what was measured.
+func SweepTitle(r *sweep.Result) string {
+	var axes []string
+	for _, a := range r.Axes {
+		axes = append(axes, a.Flag)
+	}
+	return fmt.Sprintf("%s over %s: %s, %s each", r.Benchmark, strings.Join(axes, " and "), human.Plural(len(r.Points), "point"), human.Plural(r.Repeats, "run"))
+}
+
+// sweepTable has a row for each point.
+func (p *printer) sweepTable(r *sweep.Result) {
+	head, rows := SweepRows(r)
+	t := &table{right: make([]bool, len(head))}
+	for i := range head {
+		t.right[i] = true
+	}
+	p.line("")
+	t.add(head...)
+	for _, row := range rows {
+		t.add(row...)
+	}
+	for _, leave := range []string{"95 %", "range"} { // where there is no room
+		if t.width() <= p.width() {
+			break
+		}
+		for i, title := range head {
+			if title == leave {
+				for _, row := range t.rows {
+					row[i] = ""
+				}
+			}
+		}
+	}
+	for _, l := range t.lines(func(row, _ int, cell string) string {
+		switch {
+		case row == 0:
+			return p.bold(cell)
+		case strings.HasSuffix(cell, leftOutMark):
+			return p.paint(cell, color.FgYellow)
+		}
+		return cell
+	}) {
+		p.line("%s", l)
+	}
+}
+
+// leftOutMark marks figures from which no conclusion is drawn.
+const leftOutMark = "*"
+
+// SweepRows returns a table with a row for each point: its values and the metrics, with ranges if there are several runs.
+func SweepRows(r *sweep.Result) (head []string, rows [][]string) {
+	ranged, intervals := false, false
+	for i := range r.Points {
+		for k := range r.Points[i].Cells {
+			c := &r.Points[i].Cells[k]
+			ranged, intervals = ranged || len(c.Values) > 1, intervals || c.Low != nil
+		}
+	}
+	for _, a := range r.Axes {
+		head = append(head, a.Flag)
+	}
+	for _, m := range r.Metrics {
+		head = append(head, m.Name)
+		if ranged {
+			head = append(head, "range")
+		}
+		if intervals {
+			head = append(head, "95 %")
+		}
+	}
+	for i := range r.Points {
+		point := &r.Points[i]
+		row := slices.Clone(point.Values)
+		for k, m := range r.Metrics {
+			c := &point.Cells[k]
+			row = append(row, SweepCell(r, i, k))
+			if ranged {
+				row = append(row, between(m.Unit, c.Min, c.Max, len(c.Values) > 1))
+			}
+			if intervals {
+				low, high := 0.0, 0.0
+				if c.Low != nil {
+					low, high = *c.Low, *c.High
+				}
+				row = append(row, between(m.Unit, low, high, c.Low != nil))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return head, rows
+}
+
+func between(u results.Unit, low, high float64, known bool) string {
+	if !known {
+		return ""
+	}
+	return MetricText(u, low, high) + "…" + MetricText(u, high, high)
+}
+
+// SweepCell returns the median of a metric at a point, marked if no conclusion is drawn from it.
+func SweepCell(r *sweep.Result, point, metric int) string {
+	p := &r.Points[point]
+	c := &p.Cells[metric]
+	if !c.Known() {
+		return None
+	}
+	text := MetricText(r.Metrics[metric].Unit, c.Median, c.Median)
+	if p.LeftOut != "" || c.Client != "" {
+		text += leftOutMark
+	}
+	return text
+}
+
+// SweepMatrix returns a metric of a sweep with two axes: a row for each value of the first one.
+func SweepMatrix(r *sweep.Result, metric int) (head []string, rows [][]string) {
+	head = []string{r.Axes[0].Flag + " \\ " + r.Axes[1].Flag}
+	head = append(head, r.Axes[1].Values...)
+	n := len(r.Axes[1].Values)
+	for i, v := range r.Axes[0].Values {
+		row := []string{v}
+		for k := range n {
+			row = append(row, SweepCell(r, i*n+k, metric))
+		}
+		rows = append(rows, row)
+	}
+	return head, rows
+}
+
+// matrices shows a matrix for each metric, or the points below each other where there is no room for that.
+func (p *printer) matrices(r *sweep.Result) {
+	var all []*table
+	for m := range r.Metrics {
+		head, rows := SweepMatrix(r, m)
+		t := &table{right: make([]bool, len(head))}
+		for i := range head {
+			t.right[i] = true
+		}
+		t.add(head...)
+		for _, row := range rows {
+			t.add(row...)
+		}
+		if t.width() > p.width() {
+			p.sweepTable(r)
+			return
+		}
+		all = append(all, t)
+	}
+	for m, t := range all {
+		p.line("")
+		p.line("%s", p.bold(r.Metrics[m].Name))
+		for _, l := range t.lines(func(row, column int, cell string) string {
+			if row > 0 && strings.HasSuffix(cell, leftOutMark) {
+				return p.paint(cell, color.FgYellow)
+			}
+			return cell
+		}) {
+			p.line("%s", l)
+		}
+	}
+}
+
+// Size of the curve in characters.
+const (
+	curveHeight = 8
+	curveWidth  = 72
+)
+
+// curve draws the first metric over the axis with more values, a line for each value of the other one.
+func (p *printer) curve(r *sweep.Result) {
+	axis := 0
+	if len(r.Axes) > 1 && len(r.Axes[1].Values) > len(r.Axes[0].Values) {
+		axis = 1
+	}
+	lines := sweep.Lines(r.Axes, axis)
+	largest := 0.0
+	for i := range r.Points {
+		largest = math.Max(largest, r.Points[i].Cells[0].Median)
+	}
+	n := len(r.Axes[axis].Values)
+	if n < 3 || largest == 0 || len(lines) > 9 {
+		return
+	}
+	label := MetricText(r.Metrics[0].Unit, largest, largest)
+	left := len([]rune(label)) + 1
+	width := min(curveWidth, p.width()-left-1)
+	if width < 2*n {
+		return
+	}
+	grid := make([][]rune, curveHeight)
+	for i := range grid {
+		grid[i] = []rune(strings.Repeat(" ", width))
+	}
+	place := func(k int, y float64) (int, int) {
+		return k * (width - 1) / (n - 1), curveHeight - 1 - int(math.Round(y/largest*(curveHeight-1)))
+	}
+	for i, line := range lines {
+		mark := '•'
+		if len(lines) > 1 {
+			mark = rune('1' + i)
+		}
+		draw(grid, r, line, place, mark)
+	}
+	p.line("")
+	for i, row := range grid {
+		at := ""
+		switch i {
+		case 0:
+			at = label
+		case curveHeight - 1:
+			at = "0"
+		}
+		p.line("%*s│%s", left-1, at, strings.TrimRight(string(row), " "))
+	}
+	values := r.Axes[axis].Values
+	first, last := values[0], values[n-1]
+	gap := max(1, width-len([]rune(first))-len([]rune(last)))
+	p.line("%*s└%s", left-1, "", strings.Repeat("─", width))
+	p.line("%*s%s%s%s", left, "", first, strings.Repeat(" ", gap), last)
+	note := r.Metrics[0].Name + " over " + r.Axes[axis].Flag
+	if len(lines) > 1 {
+		var names []string
+		for i, v := range r.Axes[1-axis].Values {
+			names = append(names, fmt.Sprintf("%d: %s", i+1, v))
+		}
+		note += "; " + r.Axes[1-axis].Flag + " " + strings.Join(names, ", ")
+	}
+	p.line("%s", wrap(note, 0, p.width(), ""))
+}
+
+// draw draws a line of points.
+func draw(grid [][]rune, r *sweep.Result, line []int, place func(int, float64) (int, int), mark rune) {
+	before := -1
+	for k, point := range line {
+		c := &r.Points[point].Cells[0]
+		if !c.Known() {
+			before = -1
+			continue
+		}
+		x, y := place(k, c.Median)
+		if before >= 0 {
+			fromX, fromY := place(before, r.Points[line[before]].Cells[0].Median)
+			for at := fromX + 1; at < x; at++ {
+				row := fromY + int(math.Round(float64(y-fromY)*float64(at-fromX)/float64(x-fromX)))
+				if grid[row][at] == ' ' {
+					grid[row][at] = '·'
+				}
+			}
+		}
+		grid[y][x] = mark
+		before = k
+	}
+}
+
+// SweepRemarks returns the conclusions in words.
+func SweepRemarks(r *sweep.Result) (all []string) {
+	for i := range r.Conclusions {
+		all = append(all, conclusion(r, &r.Conclusions[i])...)
+	}
+	if a := r.Again; a != nil && len(a.Changes) > 0 {
+		var changes []string
+		for _, c := range a.Changes {
+			changes = append(changes, fmt.Sprintf("%s %+.1f %%", c.Metric, c.Percent))
+		}
+		all = append(all, fmt.Sprintf("The first point, %s, once more after %s: %s.", sweep.Label(r.Axes, a.Values), human.Brief(time.Duration(a.AfterS*float64(time.Second))), strings.Join(changes, ", ")))
+	}
+	return all
+}
+
+// conclusion says what follows from the points along the axis of concurrency.
+func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
+	at := ""
+	if c.At != "" {
+		at = c.At + ": "
+	}
+	if c.Best == nil {
+		return []string{fmt.Sprintf("%sno conclusion, because only %s can be used.", at, human.Plural(c.Points, "point"))}
+	}
+	metric, _ := results.FindMetric(c.Metric)
+	rate := func(x float64) string { return MetricText(metric.Unit, x, x) }
+	text := fmt.Sprintf("%sconcurrency %g is the smallest with at least 95 %% of the best throughput: %s; the best is %s at %g.", at, c.Enough.Concurrency,
+		rate(c.Enough.Median), rate(c.Best.Median), c.Best.Concurrency)
+	if at == "" {
+		text = human.UpperFirst(text)
+	}
+	if c.Growing {
+		text += " No larger concurrency was measured, and a larger one may be better."
+	}
+	if n := len(c.Neighbours); n > 0 && r.Repeats > 1 {
+		var names []string
+		for _, l := range c.Neighbours {
+			names = append(names, fmt.Sprintf("%g", l.Concurrency))
+		}
+		text += fmt.Sprintf(" The ranges cannot tell %s from it.", human.And(names))
+	}
+	if c.Enough.P99 != nil {
+		text += fmt.Sprintf(" p99 is %s there", p99Of(c.Enough))
+		if c.Half != nil && c.Half.P99 != nil {
+			text += fmt.Sprintf(", and %s at half of it, with %.0f %% of the throughput", p99Of(c.Half), 100*c.Half.Median/c.Enough.Median)
+		}
+		text += "."
+	}
+	if c.LeftOut > 0 {
+		text += fmt.Sprintf(" %s left out.", human.Count(c.LeftOut, "point is", "points are"))
+	}
+	all = append(all, text)
+	switch l := c.Law; {
+	case l != nil:
+		peak := "no peak"
+		if l.Peak > 0 {
+			peak = fmt.Sprintf("the peak is at concurrency %.0f with %s", l.Peak, rate(l.PeakThroughput))
+		}
+		all = append(all, fmt.Sprintf("%sUniversal Scalability Law: α %.4g, β %.4g, γ %s; %s. The residual standard error is %s (%.1f %%).",
+			at, l.Alpha, l.Beta, rate(l.Gamma), peak, rate(l.Error), l.ErrorPercent))
+	case c.NoLaw != "":
+		all = append(all, fmt.Sprintf("%s%s, so the Universal Scalability Law is not fitted.", at, human.UpperFirst(c.NoLaw)))
+	}
+	return all
+}
+
+func p99Of(l *sweep.Level) string {
+	text := human.Millis(*l.P99)
+	if l.ClientsP99 {
+		text += " (this machine's)"
+	}
+	return text
+}
+
+// SweepWarnings returns what is wrong with the sweep.
+func SweepWarnings(r *sweep.Result) (all []string) {
+	if a := r.Again; a != nil {
+		for _, c := range a.Changes {
+			if c.Drifted {
+				all = append(all, fmt.Sprintf("%s has drifted: the first point had %+.1f %% at the end, more than runs of the same thing usually differ.", c.Metric, c.Percent))
+			}
+		}
+	}
+	if r.Missing > 0 {
+		all = append(all, fmt.Sprintf("%s missing; warp sweep --resume %s makes them.", human.Count(r.Missing, "run is", "runs are"), r.Folder))
+	}
+	for _, f := range r.Failed {
+		all = append(all, fmt.Sprintf("%s failed: %s", sweep.Label(r.Axes, f.Values), human.OneLine(f.Error)))
+	}
+	for i := range r.Points {
+		if p := &r.Points[i]; p.LeftOut != "" {
+			all = append(all, fmt.Sprintf("%s is left out of conclusions (%s): %s", sweep.Label(r.Axes, p.Values), leftOutMark, strings.TrimSuffix(human.OneLine(p.LeftOut), ".")+"."))
+		}
+	}
+	for k, m := range r.Metrics {
+		var labels []string
+		for i := range r.Points {
+			if p := &r.Points[i]; p.LeftOut == "" && p.Cells[k].Client != "" {
+				labels = append(labels, strings.Join(p.Values, " "))
+			}
+		}
+		if len(labels) > 0 {
+			all = append(all, fmt.Sprintf("%s describes this machine and not the store (%s) at %s.", m.Name, leftOutMark, human.And(labels)))
+		}
+	}
+	return all
+}
+
+// SweepMarkdown renders a sweep for a ticket.
+func SweepMarkdown(w io.Writer, r *sweep.Result) error {
+	p := &printer{}
+	p.line("%s: `%s`", SweepTitle(r), strings.ReplaceAll(human.OneLine(r.Command), "`", "'"))
+	p.line("")
+	if len(r.Axes) == 1 {
+		p.markdown(SweepRows(r))
+	} else {
+		for m := range r.Metrics {
+			p.line("**%s**", r.Metrics[m].Name)
+			p.line("")
+			p.markdown(SweepMatrix(r, m))
+			p.line("")
+		}
+	}
+	if len(r.Axes) == 1 {
+		p.line("")
+	}
+	for _, s := range SweepRemarks(r) {
+		p.line("- %s", markdownText(s))
+	}
+	for _, s := range SweepWarnings(r) {
+		p.line("- **Warning:** %s", markdownText(s))
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func markdownText(s string) string {
+	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "|", "\\|", "<", "&lt;", "_", "\\_").Replace(human.OneLine(s))
+}
+
+func (p *printer) markdown(head []string, rows [][]string) {
+	line := func(cells []string) {
+		for i := range cells {
+			cells[i] = markdownText(cells[i])
+		}
+		p.line("| %s |", strings.Join(cells, " | "))
+	}
+	line(slices.Clone(head))
+	p.line("|%s", strings.Repeat(" ---: |", len(head)))
+	for _, row := range rows {
+		line(slices.Clone(row))
+	}
+}
+
+// SweepCSV renders a sweep as comma-separated values, a row for each point and metric.
+func SweepCSV(w io.Writer, r *sweep.Result) error {
+	out := csv.NewWriter(w)
+	var head []string
+	for _, a := range r.Axes {
+		head = append(head, a.Flag)
+	}
+	_ = out.Write(append(head, "metric", "unit", "runs", "median", "min", "max", "low", "high", "left_out", "client", "logs"))
+	for i := range r.Points {
+		p := &r.Points[i]
+		for k, m := range r.Metrics {
+			c := &p.Cells[k]
+			row := append(slices.Clone(p.Values), m.Name, string(m.Unit), strconv.Itoa(len(c.Values)))
+			for _, x := range []float64{c.Median, c.Min, c.Max} {
+				if !c.Known() {
+					row = append(row, "")
+					continue
+				}
+				row = append(row, float(x))
+			}
+			for _, x := range []*float64{c.Low, c.High} {
+				if x == nil {
+					row = append(row, "")
+					continue
+				}
+				row = append(row, float(*x))
+			}
+			_ = out.Write(append(row, human.OneLine(p.LeftOut), human.OneLine(c.Client), strings.Join(p.Logs, " ")))
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// SweepComparisonJSON renders the comparison of two sweeps as one JSON document.
+func SweepComparisonJSON(w io.Writer, c *sweep.Comparison) error { return writeJSON(w, c) }
+
+// SweepComparisonText renders the comparison of two sweeps for people.
+func SweepComparisonText(w io.Writer, c *sweep.Comparison, o TextOptions) error {
+	p := &printer{o: o}
+	p.line("%s -> %s: %s", c.Before, c.After, human.Plural(c.Points, "point"))
+	p.line("")
+	head, rows := SweepOverall(c)
+	p.verdictTable(head, rows)
+	if head, rows := SweepByPoint(c); len(rows) > 0 {
+		p.line("")
+		p.verdictTable(head, rows)
+	}
+	p.line("")
+	for _, s := range SweepComparisonRemarks(c) {
+		p.line("%s", wrap(s, 0, p.width(), ""))
+	}
+	for _, s := range c.Warnings {
+		p.line("%s %s.", p.paint("Warning:", color.FgYellow), wrap(s, len("Warning: "), p.width(), "  "))
+	}
+	for _, s := range c.LeftOut {
+		p.line("%s %s.", p.paint("Left out:", color.FgYellow), wrap(strings.TrimSuffix(s, "."), len("Left out: "), p.width(), "  "))
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// verdictTable is a table whose last column is a verdict.
+func (p *printer) verdictTable(head []string, rows [][]string) {
+	t := &table{right: make([]bool, len(head))}
+	for i := 1; i < len(head)-1; i++ {
+		t.right[i] = true
+	}
+	t.add(head...)
+	for _, row := range rows {
+		t.add(row...)
+	}
+	for _, l := range t.lines(func(row, column int, cell string) string {
+		if row == 0 {
+			return p.bold(cell)
+		}
+		return cell
+	}) {
+		p.line("%s", l)
+	}
+}
+
+// SweepOverall returns the changes over all points.
+func SweepOverall(c *sweep.Comparison) (head []string, rows [][]string) {
+	head = []string{"all points", "change", "interval", "p", "points", "verdict"}
+	for _, x := range c.Overall {
+		interval := ""
+		if x.Low != nil || x.High != nil {
+			interval = bounded(x.Low, "-∞") + "…" + bounded(x.High, "+∞")
+		}
+		change := None
+		if x.Change != nil {
+			change = signed(x.Change, false)
+		}
+		rows = append(rows, []string{x.Metric, change, interval, probability(x.P), strconv.Itoa(x.Points), string(x.Verdict)})
+	}
+	return head, rows
+}
+
+// SweepByPoint returns the changes at each point.
+func SweepByPoint(c *sweep.Comparison) (head []string, rows [][]string) {
+	head = []string{"point", "metric", "before", "after", "change", "verdict"}
+	last := ""
+	for i := range c.ByPoint {
+		x := &c.ByPoint[i]
+		name := x.Point
+		if name == last {
+			name = ""
+		}
+		last = x.Point
+		largest := max(x.Before.Median, x.After.Median)
+		rows = append(rows, []string{name, x.Metric, MetricText(x.Unit, x.Before.Median, largest), MetricText(x.Unit, x.After.Median, largest),
+			signed(x.Change, x.Before.Median == x.After.Median), string(x.Verdict)})
+	}
+	return head, rows
+}
+
+// SweepComparisonRemarks returns the sentences below the tables.
+func SweepComparisonRemarks(c *sweep.Comparison) []string {
+	return []string{fmt.Sprintf("The verdicts over all points come from ranks within each point (Hodges and Lehmann's aligned ranks), with Holm's correction; "+
+		"equivalent: the whole interval lies within ±%g%%. Verdicts on single points take at least four runs a side, and are corrected for their number.", c.MinEffect)}
+}
