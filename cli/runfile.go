@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"warp/cli/command"
+	"warp/cli/commands"
 	"warp/cli/commands/suite"
 	"warp/cli/terminal/console"
 	"warp/cli/terminal/redact"
@@ -31,7 +33,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 		// Whether it would begin was tried on flags that it may have changed.
 		err := r.Parse(a.table(), line.Flags)
 		if err == nil {
-			err = a.run(ctx, cancel, r.Parsed, args, hide)
+			err = a.run(ctx, cancel, cmp.Or(r.Sweep, r.Parsed), args, hide)
 		}
 		if err != nil {
 			err = r.Explain(err)
@@ -57,6 +59,9 @@ func (a *app) planFile(ctx context.Context, line *command.Line, hide *redact.Red
 		if err == nil {
 			c := runs[i].Parsed.Command
 			err = c.Check(c.Output.JSON)
+			if err == nil && runs[i].Sweep != nil {
+				err = commands.CheckSweep(a.env, runs[i].Sweep)
+			}
 		}
 		if err != nil {
 			return nil, runs[i].Explain(err)

@@ -39,12 +39,20 @@ func runSchema() schema {
 	for _, f := range known {
 		flags = append(flags, f.Names()[0])
 	}
+	sweep := commands.Table(env).Find("sweep")
+	for _, key := range suite.SweepKeys() {
+		flags = append(flags, "sweep."+key)
+	}
 	keys := map[string]schema{"": {}} // by group
 	for _, k := range runfile.Keys(flags) {
 		if keys[k.Group] == nil {
 			keys[k.Group] = schema{}
 		}
-		keys[k.Group][k.Name] = valueSchema(command.FindFlag(known, k.Flag))
+		f := command.FindFlag(known, k.Flag)
+		if f == nil {
+			f = sweep.Lookup(strings.TrimPrefix(k.Flag, "sweep."))
+		}
+		keys[k.Group][k.Name] = valueSchema(f)
 	}
 	settings := keys[""]
 	for group, inside := range keys {

@@ -42,7 +42,7 @@ const SweepName = sweeper.Kind
 func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &sweepFlags{}
 	return &command.Command{
-		Name: SweepName, Args: "[BENCHMARK|FOLDER] [flags]", Section: command.SectionOther,
+		Name: SweepName, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
 		Summary: "run a benchmark at many points, such as concurrencies or sizes",
 		About: []string{
 			"Varies one flag of BENCHMARK or two. VALUES are a list a,b,c or a range FROM..TOxFACTOR or",
@@ -50,7 +50,7 @@ func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 		},
 		Examples: []string{
 			"warp sweep --vary concurrent=1..512x2 get --host=s3:9000 --obj.size=1MiB --duration=30s",
-			"warp sweep --vary obj.size=4KiB,1MiB --vary concurrent=8..128x4 --repeat=3 mixed --host=s3:9000",
+			"warp sweep --vary obj.size=4KiB,1MiB --vary concurrent=8,32 --repeat=3 put --host=s3:9000",
 			"warp sweep --resume warp-sweep-20261123-210000-Zq3x",
 		},
 		Groups: []command.Group{{Title: "Points", Flags: []cli.Flag{
@@ -97,28 +97,12 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 // begin plans a sweep and makes it.
 func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	base := slices.Concat(inv.Args, inv.ForwardedArgs)
-	check := checker(inv)
-	c := Table(inv.Env).Find(base[0])
-	if c == nil || c.Check == nil {
-		_, err := check(base)
-		return err
-	}
-	axes, err := sweep.ParseAxes(f.vary, func(flag string) (sweep.Kind, error) { return kindOf(c, flag) })
+	check := checker(inv.Env)
+	axes, err := f.axes(inv.Env, base)
 	if err != nil {
-		return exit.Withf(exit.Usage, "--vary: %w", err)
-	}
-	for _, a := range axes {
-		if hasFlag(inv.ForwardedArgs, a.Flag) {
-			return exit.Usagef("--%s is varied, so it cannot be given as well", a.Flag).WithHint("leave out one of the two")
-		}
+		return err
 	}
 	plan := sweeper.Plan{Axes: axes, Repeats: f.repeats, Pause: f.pause}
-	if n := sweep.Points(axes) * f.repeats; n > maxSweepRuns {
-		return exit.Usagef("%d runs are more than %d", n, maxSweepRuns)
-	}
-	if err := sweeper.CheckPoints(base, axes, check); err != nil {
-		return err
-	}
 	m, err := f.manifest(inv, plan, base)
 	if err != nil {
 		return err
@@ -140,6 +124,47 @@ func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 		return err
 	}
 	return f.make(ctx, inv, folder, base, check)
+}
+
+// axes returns the axes, after a check that the runs at all points would begin. base is the command line of the benchmark.
+func (f *sweepFlags) axes(env command.Environment, base []string) ([]sweep.Axis, error) {
+	check := checker(env)
+	c := Table(env).Find(base[0])
+	if c == nil || c.Check == nil {
+		_, err := check(base)
+		return nil, err
+	}
+	axes, err := sweep.ParseAxes(f.vary, func(flag string) (sweep.Kind, error) { return kindOf(c, flag) })
+	if err != nil {
+		return nil, exit.Withf(exit.Usage, "--vary: %w", err)
+	}
+	for _, a := range axes {
+		if hasFlag(base, a.Flag) {
+			return nil, exit.Usagef("--%s is varied, so it cannot be given as well", a.Flag).WithHint("leave out one of the two")
+		}
+	}
+	if n := sweep.Points(axes) * f.repeats; n > maxSweepRuns {
+		return nil, exit.Usagef("%d runs are more than %d", n, maxSweepRuns)
+	}
+	return axes, sweeper.CheckPoints(base, axes, check)
+}
+
+// CheckSweep finds out whether the runs of a sweep would begin whose command line was parsed.
+func CheckSweep(env command.Environment, line *command.Line) error {
+	f := &sweepFlags{repeats: 1}
+	for _, s := range line.Flags {
+		switch s.Name {
+		case "vary":
+			f.vary = append(f.vary, s.Value)
+		case "repeat":
+			f.repeats, _ = strconv.Atoi(s.Value) // it was parsed
+		}
+	}
+	if len(f.vary) == 0 {
+		return exit.Usagef("the sweep has no flag to vary").WithHint("add vary, such as vary: concurrent=1..64x2")
+	}
+	_, err := f.axes(env, slices.Concat(line.Args, line.ForwardedArgs()))
+	return err
 }
 
 // maxSweepRuns limits the runs of a sweep, whose names have up to five digits.
@@ -192,7 +217,7 @@ func (f *sweepFlags) resumed(ctx context.Context, inv *command.Invocation) error
 	if folder.Warp != inv.Version {
 		inv.Warnf("the sweep was begun with warp %s, and this is warp %s", folder.Warp, inv.Version)
 	}
-	return f.make(ctx, inv, folder, base, checker(inv))
+	return f.make(ctx, inv, folder, base, checker(inv.Env))
 }
 
 func inEnvironment(inv *command.Invocation, benchmark, name string) bool {
@@ -236,9 +261,9 @@ func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *
 }
 
 // checker checks command lines of benchmarks that are run as one of many.
-func checker(inv *command.Invocation) sweeper.Check {
+func checker(env command.Environment) sweeper.Check {
 	return func(args []string) (*command.Line, error) {
-		table := Table(inv.Env)
+		table := Table(env)
 		if c := table.Find(args[0]); c != nil && c.Check == nil {
 			return nil, exit.Usagef("the command %s is not a benchmark", c.Name).WithHint("warp --help lists the benchmarks")
 		}

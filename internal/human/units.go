@@ -173,6 +173,9 @@ func (u RateUnit) Value(bytes, largest float64) string {
 // Speed formats the throughput of single requests.
 func (u RateUnit) Speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
 
+// Size returns the bytes per second of one of the unit.
+func (u RateUnit) Size() float64 { return u.size }
+
 // Name returns the name of the unit, such as MiB/s.
 func (u RateUnit) Name() string { return u.name }
 

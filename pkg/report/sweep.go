@@ -13,6 +13,7 @@ import (
 	"github.com/fatih/color"
 
 	"warp/internal/human"
+	"warp/pkg/compare"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
 )
@@ -347,17 +348,17 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf(" %s left out.", human.Count(c.LeftOut, "point is", "points are"))
 	}
+	if c.NoLaw != "" && c.Points >= 6 {
+		text += fmt.Sprintf(" %s, so the Universal Scalability Law is not fitted.", human.UpperFirst(c.NoLaw))
+	}
 	all = append(all, text)
-	switch l := c.Law; {
-	case l != nil:
+	if l := c.Law; l != nil {
 		peak := "no peak"
 		if l.Peak > 0 {
 			peak = fmt.Sprintf("the peak is at concurrency %.0f with %s", l.Peak, rate(l.PeakThroughput))
 		}
 		all = append(all, fmt.Sprintf("%sUniversal Scalability Law: α %.4g, β %.4g, γ %s; %s. The residual standard error is %s (%.1f %%).",
 			at, l.Alpha, l.Beta, rate(l.Gamma), peak, rate(l.Error), l.ErrorPercent))
-	case c.NoLaw != "":
-		all = append(all, fmt.Sprintf("%s%s, so the Universal Scalability Law is not fitted.", at, human.UpperFirst(c.NoLaw)))
 	}
 	return all
 }
@@ -554,21 +555,31 @@ func SweepByPoint(c *sweep.Comparison) (head []string, rows [][]string) {
 	head = []string{"point", "metric", "before", "after", "change", "verdict"}
 	last := ""
 	for i := range c.ByPoint {
-		x := &c.ByPoint[i]
-		name := x.Point
+		x, name := &c.ByPoint[i].Row, c.ByPoint[i].Point
 		if name == last {
 			name = ""
 		}
-		last = x.Point
+		last = c.ByPoint[i].Point
 		largest := max(x.Before.Median, x.After.Median)
 		rows = append(rows, []string{name, x.Metric, MetricText(x.Unit, x.Before.Median, largest), MetricText(x.Unit, x.After.Median, largest),
-			signed(x.Change, x.Before.Median == x.After.Median), string(x.Verdict)})
+			signed(x.Change, x.Before.Median == x.After.Median), verdictText(x.Verdict)})
 	}
 	return head, rows
 }
 
+func verdictText(v compare.Verdict) string {
+	if v == compare.TooFew || v == compare.NoRatio {
+		return "-"
+	}
+	return string(v)
+}
+
 // SweepComparisonRemarks returns the sentences below the tables.
 func SweepComparisonRemarks(c *sweep.Comparison) []string {
-	return []string{fmt.Sprintf("The verdicts over all points come from ranks within each point (Hodges and Lehmann's aligned ranks), with Holm's correction; "+
-		"equivalent: the whole interval lies within ±%g%%. Verdicts on single points take at least four runs a side, and are corrected for their number.", c.MinEffect)}
+	var all []string
+	if c.First != "" {
+		all = append(all, fmt.Sprintf("%s was made before the other one, so anything that changed in between looks like a difference.", c.First))
+	}
+	return append(all, fmt.Sprintf("The verdicts over all points come from ranks within each point (Hodges and Lehmann's aligned ranks), with Holm's correction; "+
+		"equivalent: the whole interval lies within ±%g%%. Verdicts on single points take at least four runs a side, and are corrected for their number.", c.MinEffect))
 }

@@ -9,7 +9,7 @@ import (
 func plainGroups() []string { return []string{"remote", "params", "io", "advanced"} }
 
 // prefixGroups are groups whose name is a part of what the keys in them mean.
-func prefixGroups() []string { return []string{"analyze", "obj", "autoterm", "distribution"} }
+func prefixGroups() []string { return []string{"analyze", "obj", "autoterm", "distribution", "sweep"} }
 
 // renames are the keys whose flag is called something else, with the groups that they are in.
 func renames() map[string]string {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"warp/pkg/compare"
 	"warp/pkg/results"
@@ -19,7 +20,8 @@ type Comparison struct {
 	Before    string          `json:"before"`  // folders
 	After     string          `json:"after"`
 	MinEffect float64         `json:"min_effect_percent"`
-	Points    int             `json:"points"` // that both sweeps have, and that are compared
+	Points    int             `json:"points"`          // that both sweeps have, and that are compared
+	First     string          `json:"first,omitempty"` // the folder all of whose runs were made before those of the other
 	LeftOut   []string        `json:"left_out"`
 	Verdict   compare.Verdict `json:"verdict"` // of all metrics
 	Overall   []Overall       `json:"metrics"`
@@ -45,14 +47,15 @@ type Overall struct {
 
 // A PointChange is the change of a metric at one point.
 type PointChange struct {
-	Point string `json:"point"`
-	compare.Row
+	Point string      `json:"point"`
+	Row   compare.Row `json:"change"`
 }
 
 // Compare compares two sweeps at the points that both have, at which no run of either is unfit.
 func Compare(before, after []Run, axes [2][]Axis, names [2]string, o compare.Options) (*Comparison, error) {
 	c := &Comparison{Version: 1, Kind: "sweeps", Before: names[0], After: names[1], MinEffect: 100 * o.MinEffect,
 		LeftOut: []string{}, Overall: []Overall{}, ByPoint: []PointChange{}, Warnings: []string{}}
+	c.First = first(before, after, names)
 	sides := [2]map[string][]compare.Run{byPoint(before, axes[0]), byPoint(after, axes[1])}
 	if err := compare.Distinct(slices.Concat(all(sides[0]), all(sides[1]))); err != nil {
 		return nil, err
@@ -101,6 +104,30 @@ func Compare(before, after []Run, axes [2][]Axis, names [2]string, o compare.Opt
 	}
 	c.decide(choices, labels, sides, o)
 	return c, c.byPoints(labels, sides, o)
+}
+
+// first returns the name of the sweep that had ended before the other one began, or "".
+func first(before, after []Run, names [2]string) string {
+	span := func(runs []Run) (begin, end time.Time) {
+		for i, r := range runs {
+			if i == 0 || r.Began.Before(begin) {
+				begin = r.Began
+			}
+			if r.Began.After(end) {
+				end = r.Began
+			}
+		}
+		return begin, end
+	}
+	b0, e0 := span(before)
+	b1, e1 := span(after)
+	switch {
+	case e0.Before(b1):
+		return names[0]
+	case e1.Before(b0):
+		return names[1]
+	}
+	return ""
 }
 
 // byPoint sorts runs by their points. The last run of a sweep, which only shows a drift, is in none.

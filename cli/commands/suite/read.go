@@ -34,6 +34,7 @@ type Run struct {
 	runfile.Benchmark
 	File   string
 	Parsed *command.Line // its command line; set by Parse
+	Sweep  *command.Line // that of the sweep which it is the benchmark of; nil if there is none
 
 	command *command.Command
 	args    []setting // of the command line
@@ -135,7 +136,16 @@ func (r *Run) Parse(table *command.Table, typed []command.Setting, own ...string
 		return err
 	}
 	var inFile []setting
+	var sweep []string
 	for _, s := range r.Settings {
+		if s.Group == sweepGroup {
+			args, err := r.sweepArgs(table, &s)
+			if err != nil {
+				return err
+			}
+			sweep = append(sweep, args...)
+			continue
+		}
 		all, err := r.values(&s)
 		if err != nil {
 			return err
@@ -167,8 +177,44 @@ func (r *Run) Parse(table *command.Table, typed []command.Setting, own ...string
 	for _, s := range r.args {
 		args = append(args, s.arg())
 	}
+	if len(sweep) > 0 {
+		r.Sweep, err = table.Parse(slices.Concat([]string{sweepGroup}, sweep, args))
+		if err != nil {
+			return err
+		}
+	}
 	r.Parsed, err = table.Parse(args)
 	return err
+}
+
+// sweepGroup is the group of the keys of a sweep, and the command that makes it.
+const sweepGroup = "sweep"
+
+// SweepKeys are the keys of a sweep.
+func SweepKeys() []string {
+	return []string{"vary", "repeat", "pause", "logs", "show", "markdown", "csv", "html"}
+}
+
+// sweepArgs returns a key of a sweep as arguments.
+func (r *Run) sweepArgs(table *command.Table, s *runfile.Setting) (args []string, err error) {
+	if !slices.Contains(SweepKeys(), s.Key) {
+		err := r.wrong(s.Line, "a sweep has no key %q", s.Key)
+		if near := suggest.Closest(s.Key, SweepKeys()); near != "" {
+			return nil, err.WithHint("did you mean %s?", near)
+		}
+		return nil, err.WithHint("it has %s", strings.Join(SweepKeys(), ", "))
+	}
+	f := table.Find(sweepGroup).Lookup(s.Key)
+	if _, repeatable := f.(*flagtype.List); s.List && !repeatable {
+		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, Expected(f))
+	}
+	for _, value := range s.Values {
+		if err := command.Set(f, fmt.Sprintf("%s:%d: %s", r.File, s.Line, s.Path), value); err != nil {
+			return nil, err
+		}
+		args = append(args, command.Setting{Name: s.Key, Value: value}.Arg())
+	}
+	return args, nil
 }
 
 // find finds the command of the benchmark.
