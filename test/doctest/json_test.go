@@ -17,6 +17,7 @@ import (
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/s3mem"
+	"warp/pkg/sweep"
 )
 
 // sections maps the sections of docs/json.md to types.
@@ -75,6 +76,21 @@ func sections() map[string]reflect.Type {
 		"Sequence":               reflect.TypeFor[compare.Sequence](),
 		"Trend":                  reflect.TypeFor[compare.Trend](),
 
+		"Sweep":                  reflect.TypeFor[sweep.Result](),
+		"Axis":                   reflect.TypeFor[sweep.Axis](),
+		"Failed run":             reflect.TypeFor[sweep.Failure](),
+		"Metric of a sweep":      reflect.TypeFor[sweep.Metric](),
+		"Point of a sweep":       reflect.TypeFor[sweep.Point](),
+		"Figure of a point":      reflect.TypeFor[sweep.Cell](),
+		"First point once more":  reflect.TypeFor[sweep.Again](),
+		"Drift":                  reflect.TypeFor[sweep.Drift](),
+		"Conclusion":             reflect.TypeFor[sweep.Conclusion](),
+		"Level":                  reflect.TypeFor[sweep.Level](),
+		"Law":                    reflect.TypeFor[sweep.Law](),
+		"Compared sweeps":        reflect.TypeFor[sweep.Comparison](),
+		"Change over all points": reflect.TypeFor[sweep.Overall](),
+		"Change at a point":      reflect.TypeFor[sweep.PointChange](),
+
 		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[compare.AveragedChange](),
 	}
@@ -88,7 +104,8 @@ var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibrati
 // thousands of objects.
 var notHere = []string{"Mark.relapse_s", "Mark.noise", "Group.wire_ms", "Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
 	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
-	"Client load.link", "Client load.link_share", "Accesses.sampled"}
+	"Client load.link", "Client load.link_share", "Accesses.sampled", "Point of a sweep.left_out", "Figure of a point.client", "Level.p99_is_the_clients",
+	"Law.alpha", "Law.beta", "Law.gamma", "Law.peak_concurrency", "Law.peak_throughput", "Law.error", "Law.error_percent"}
 
 // A sighting collects the fields in real documents, by section.
 type sighting map[string]map[string]bool
@@ -311,6 +328,8 @@ var (
 	verdictsType    = reflect.TypeFor[compare.Verdicts]()
 	comparisonsType = reflect.TypeFor[compare.Comparisons]()
 	historyType     = reflect.TypeFor[compare.History]()
+	sweepType       = reflect.TypeFor[sweep.Result]()
+	sweepsType      = reflect.TypeFor[sweep.Comparison]()
 )
 
 // seeEverything runs commands that together produce every field. Later steps use the logs of
@@ -326,6 +345,7 @@ func seeEverything(t *testing.T) sighting {
 	seen.files(t, dir)
 	seen.calibration(t, dir)
 	seen.cleaning(t, dir)
+	seen.sweeps(t, dir)
 	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	return seen
 }
@@ -353,6 +373,20 @@ func (s sighting) runs(t *testing.T, dir string) {
 			s.object(t, "Phase line", l)
 		}
 	}
+}
+
+// sweeps makes two sweeps, and compares them. One point of the first one has no store. The load is so low that it is the
+// store that is measured, whatever else the machine does.
+func (s sighting) sweeps(t *testing.T, dir string) {
+	load := []string{"stat", "--host=embedded", "--objects=10", "--duration=300ms", "--rps-limit=100"}
+	for _, folder := range []string{"sweep-1", "sweep-2"} {
+		args := []string{"sweep", "--json", "--quiet", "--pause=0s", "--logs=" + folder, "--vary=obj.size=1KiB,2KiB", "--vary=concurrent=1..4x2"}
+		s.document(t, mustWarp(t, 0, dir, append(args, load...)...).out, sweepType)
+	}
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "sweep-1", "sweep-2").out, sweepsType)
+	r := mustWarp(t, 1, dir, "sweep", "--json", "--quiet", "--pause=0s", "--vary=host=embedded,127.0.0.1:1", "stat", "--access-key=key", "--secret-key=key-secret", "--objects=10",
+		"--duration=300ms", "--concurrent=1")
+	s.document(t, r.out, sweepType)
 }
 
 // aggregated reads a file of MinIO's warp.

@@ -94,8 +94,7 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 	if len(lines) > maxSweepLines {
 		return
 	}
-	c := &svg.Chart{Title: r.Metrics[time].Name + " over " + r.Metrics[rate].Name, Height: 300,
-		XNote: r.Metrics[rate].Name + "; the numbers are " + r.Axes[axis].Flag}
+	c := &svg.Chart{Title: r.Metrics[time].Name + " over " + r.Metrics[rate].Name, Height: 300}
 	largestRate, lowest, highest := 0.0, math.Inf(1), 0.0
 	for _, line := range lines {
 		for _, point := range line {
@@ -109,6 +108,11 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 	if len(c.X) < 2 {
 		return
 	}
+	unit, size := metricUnit(r.Metrics[rate].Unit, largestRate)
+	c.XNote = fmt.Sprintf("%s in %s; the numbers at the points are %s", r.Metrics[rate].Name, unit, r.Axes[axis].Flag)
+	for i := range c.X {
+		c.X[i] /= size
+	}
 	at := 0
 	for i, line := range lines {
 		l := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines, Y: make([]float64, len(c.X))}
@@ -121,19 +125,33 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 				continue
 			}
 			l.Y[at] = y.Median
-			c.Dots = append(c.Dots, svg.Dot{X: x.Median, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
+			c.Dots = append(c.Dots, svg.Dot{X: x.Median / size, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
 			c.Desc += fmt.Sprintf("%s: %s, %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, rate), report.SweepCell(r, point, time))
 			at++
 		}
 		c.Lines = append(c.Lines, l)
 	}
-	c.XScale = svg.FromZero(largestRate, metricLabel(r.Metrics[rate].Unit))
+	c.XScale = svg.FromZero(largestRate/size, svg.Number)
 	c.YScale = svg.LogMillis(lowest, highest)
 	p.section(section{ID: "curve", Title: "Throughput and latency", Blocks: []block{{Chart: p.draw("curve", c)}}})
 }
 
-func metricLabel(u results.Unit) func(float64) string {
-	return func(x float64) string { return report.MetricText(u, x, x) }
+// metricUnit returns the unit in which a metric is drawn, so that ticks are round: its name, and its size in the unit of the
+// metric.
+func metricUnit(u results.Unit, largest float64) (name string, size float64) {
+	switch u {
+	case results.BytesPerSecond:
+		unit := human.SegmentUnit(largest)
+		return unit.Name(), unit.Size()
+	case results.ObjectsPerSecond:
+		return "objects/s", 1
+	case results.Share:
+		return "%", .01
+	}
+	if largest >= 2000 {
+		return "s", 1000
+	}
+	return "ms", 1
 }
 
 // sweepMetrics has a chart for each metric, and with two axes a grid.
@@ -162,7 +180,12 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 	for k := range n {
 		c.X = append(c.X, float64(k))
 	}
-	ranged := false
+	ranged, largest := false, 0.0
+	for i := range r.Points {
+		largest = max(largest, r.Points[i].Cells[m].Max)
+	}
+	unit, size := metricUnit(r.Metrics[m].Unit, largest)
+	c.Title += " (" + unit + ")"
 	for i, line := range lines {
 		median := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines}
 		low, high := median, median
@@ -170,7 +193,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 			cell := &r.Points[point].Cells[m]
 			y, from, to := math.NaN(), math.NaN(), math.NaN()
 			if cell.Known() {
-				y, from, to = cell.Median, cell.Min, cell.Max
+				y, from, to = cell.Median/size, cell.Min/size, cell.Max/size
 				c.Dots = append(c.Dots, svg.Dot{X: float64(k), Y: y, Color: median.Color})
 				c.Desc += fmt.Sprintf("%s: %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, m))
 			}
@@ -184,7 +207,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 			c.Bands = append(c.Bands, svg.Band{Low: 1, High: 2, Color: median.Color})
 		}
 	}
-	c.YScale = svg.FromZero(svg.Highest(c.Lines), metricLabel(r.Metrics[m].Unit))
+	c.YScale = svg.FromZero(largest/size, svg.Number)
 	drawn := p.draw("metric", c)
 	if len(c.Bands) > 0 {
 		drawn.Note = "The line is the median of the runs, and the area their range."
