@@ -58,6 +58,7 @@ type benchmark struct {
 	writes        bool               // its requests write objects, so that the run may end after some
 	reads         bool               // it downloads objects, and checks them as --verify says
 	shares        bool               // it leaves its objects as they are, so that several runs can use the same
+	duration      time.Duration      // default of --duration; 0 = the usual one
 	oneBucket     bool               // it is about one bucket
 	empties       bool               // it ends when no object is left
 	parts         string             // what --part.size is for; "" = it has none, or one of its own
@@ -72,6 +73,12 @@ type benchmark struct {
 
 // benchmarkCommand makes a command of b.
 func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
+	_, c := benchmarkWithFlags(env, b)
+	return c
+}
+
+// benchmarkWithFlags returns the command with the flags that it sets.
+func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.Command) {
 	f := &Flags{}
 	c := &command.Command{}
 	f.Target.Given, f.Target.Elsewhere = c.WasGiven, target.OrEmbedded
@@ -116,7 +123,7 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 			return f.confirmed(ctx, inv, b, o)
 		},
 	}
-	return c
+	return f, c
 }
 
 // ready checks the flags, completes the operation, and returns the options of its run. It sends and writes nothing.
@@ -203,6 +210,9 @@ func (f *Flags) workload(b benchmark) command.Group {
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a fixed schedule (open loop); 0 is as fast as possible"},
 	)
+	if b.duration > 0 {
+		f.Ends.durationFlag.Value = b.duration
+	}
 	if b.writes {
 		g.Also = append(g.Also, f.Ends.writeFlags()...)
 	}

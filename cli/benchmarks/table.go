@@ -38,7 +38,7 @@ func Commands(env command.Environment) (all []*command.Command) {
 	for _, b := range Operations() {
 		all = append(all, benchmarkCommand(env, b))
 	}
-	return append(all, scriptCommand(env))
+	return append(all, scriptCommand(env), consistencyCommand(env))
 }
 
 // RequestNames returns the names of the requests of all benchmarks, each once.
@@ -50,12 +50,17 @@ func RequestNames() (names []string) {
 			}
 		}
 	}
+	for _, name := range consistencyBenchmark().requests {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	return append(names, "CFG") // of warp aisloader, which has no row in the table of benchmarks
 }
 
 // OperationOf returns the operation of a benchmark, nil if there is no benchmark of that name.
 func OperationOf(benchmark string) bench.Op {
-	for _, b := range Operations() {
+	for _, b := range append(Operations(), consistencyBenchmark()) {
 		if b.name == benchmark {
 			return b.op
 		}

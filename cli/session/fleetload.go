@@ -245,8 +245,9 @@ func (l *Fleet) Report(ctx context.Context, out *Outcome) error {
 		l.fleet.AddNote(note)
 	}
 	s := l.s
-	// Only the merged log is exact about marks, because clients learn of them a little late.
-	if o := s.Flags.Analysis.Options(); (needsLog(o) || len(s.marker.All()) > 0) && !s.Flags.Stress {
+	// Only the merged log is exact about marks, because clients learn of them a little late. Consistency is judged from all
+	// requests together.
+	if o := s.Flags.Analysis.Options(); (needsLog(o) || len(s.marker.All()) > 0 || s.Options.Checks != nil) && !s.Flags.Stress {
 		if err := l.merge(ctx); err != nil || s.written == "" {
 			return err
 		}

@@ -37,6 +37,7 @@ func NewLocal(ctx context.Context, s *Session, op bench.Op, full func(error)) (*
 	if err != nil {
 		return nil, err
 	}
+	s.Options.Promise(target.Client.Contract())
 	return &Local{Session: s, Target: target, Runner: &bench.Runner{
 		Client: target.Client, Op: op, Options: s.Options, Progress: &Progress{Session: s}, Panicking: s.Close, Gate: s.gate(),
 	}}, nil

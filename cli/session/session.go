@@ -245,12 +245,18 @@ func (s *Session) conclude(r *results.Report, out *Outcome) (err error) {
 	if r == nil {
 		r = &results.Report{Version: 2, Benchmark: s.Options.Benchmark, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}}
 	}
+	var verdict error
+	if s.Options.Checks != nil && s.written != "" {
+		if r.Consistency, verdict = reports.JudgeConsistency(s.written); r.Consistency != nil {
+			verdict = reports.ConsistencyVerdict(r.Consistency)
+		}
+	}
 	if !s.Flags.Stress {
 		s.Flags.Analysis.Log = cmp.Or(s.written, s.path) // a fleet writes its log later
 	}
 	concluded := reports.Conclude(s.Invocation, r, &s.Flags.Analysis, &s.Flags.Asserts, s.Options.Benchmark)
 	s.page.Show(r)
-	return exit.Join(err, concluded)
+	return exit.Join(exit.Join(err, verdict), concluded)
 }
 
 func onlyPrepared(r *results.Report) bool {

@@ -30,6 +30,7 @@ type OptionFlags struct {
 	http2, noKeepAlive, ktls  bool
 	sendBuffer, receiveBuffer int64
 	clientCert, clientKey     string
+	NoRepeat                  bool // never send a request twice; not a flag
 }
 
 func (f *OptionFlags) requestFlags() []cli.Flag {
@@ -201,7 +202,7 @@ func (f *OptionFlags) options() (o store.Options, err error) {
 		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,
 		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout, ListTimeout: f.listTimeout,
 		HTTP2: f.http2, NoKeepAlive: f.noKeepAlive, SendBuffer: int(f.sendBuffer), ReceiveBuffer: int(f.receiveBuffer),
-		ClientCert: f.clientCert, ClientKey: f.clientKey,
+		ClientCert: f.clientCert, ClientKey: f.clientKey, NoRepeat: f.NoRepeat,
 	}
 	switch {
 	case f.Encrypt:

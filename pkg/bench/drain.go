@@ -170,7 +170,8 @@ func (w *Worker) GivingUp() bool {
 
 // cutOff handles a request that failed because the run did not wait for it any
 // longer. At the end of the drain it is recorded as failed. A request that an
-// interrupt cut off says nothing about the store and is not recorded.
+// interrupt cut off says nothing about the store and is not recorded, unless the log
+// must know all requests that may have had an effect.
 func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time, err error) error {
 	waited := time.Since(start)
 	switch cut := w.run.drain.cutAt.Load(); {
@@ -178,6 +179,13 @@ func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time,
 		return err // it was never sent
 	case !errors.Is(context.Cause(ctx), errNoAnswer):
 		w.run.drain.count(waited)
+		if rec.Check == nil {
+			return err
+		}
+		rec.Err, rec.Duration = err.Error(), waited // another request may have seen its effect
+		if !w.Silent {
+			w.enqueue(rec, err)
+		}
 		return err
 	}
 	w.run.drain.timedOut.Add(1)

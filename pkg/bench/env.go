@@ -25,6 +25,10 @@ type Env struct {
 	Workers     []*Worker    // only the Env of the first bucket has them
 	Buckets     []*Env       // one for each bucket, this one first
 	Lease       *lease.Lease // nil if nothing is written
+	Number      int          // of this client among Clients, from 0
+	Clients     int          // that share the seed; 0 = only this one
+	// NamesOf makes the names of another client's objects, for operations that work on common ones.
+	NamesOf func(client int) *generator.Names
 
 	// uploadHeaders name the run that uploads, if the name of the object does not.
 	uploadHeaders []store.Header

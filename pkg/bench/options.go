@@ -9,6 +9,7 @@ import (
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
+	"warp/pkg/store"
 )
 
 // Options are the options that all benchmarks have in common.
@@ -63,6 +64,7 @@ type Options struct {
 	Drain           time.Duration // how long requests may take to finish after the end; 0 = see minDrain
 	TraceHTTP       bool          // record the phases of requests from the start on, see [Runner.SetTrace]
 	TraceSample     int           // traces one request of that many, chosen at random; at least 1
+	Checks          *oplog.Checks // what warp consistency checks; nil in other runs
 	// Redact removes secrets from messages of a store; nil = there are none.
 	Redact func(string) string `json:"-"`
 }
@@ -99,8 +101,24 @@ func (o *Options) Header(engine string, start time.Time) oplog.Header {
 	return oplog.Header{
 		Statements: stages,
 		Warp:       o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
-		Engine: engine, Start: start.UTC(), Windowed: true,
+		Engine: engine, Start: start.UTC(), Windowed: true, Checks: o.Checks,
 	}
+}
+
+// Promise adds to Checks what a store does not promise.
+func (o *Options) Promise(c *store.Contract) {
+	if o.Checks == nil {
+		return
+	}
+	checks := *o.Checks
+	checks.Unordered, checks.NotPromised = c.Unordered, nil
+	for property, why := range c.Breaks {
+		if checks.NotPromised == nil {
+			checks.NotPromised = map[string]string{}
+		}
+		checks.NotPromised[string(property)] = why
+	}
+	o.Checks = &checks
 }
 
 // Buckets returns the names of all buckets in the form of --bucket.
@@ -113,7 +131,12 @@ func (o *Options) FullPrefix() string {
 	if o.Layout.Loader {
 		return joinPrefix(o.Prefix, "")
 	}
-	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
+	return o.prefixOf(o.Client)
+}
+
+// prefixOf returns the prefix of all names of one of the clients that share the seed.
+func (o *Options) prefixOf(client int) string {
+	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, client, o.Clients))
 }
 
 // objectKey returns the key of the only object of the operation, or "" if there is

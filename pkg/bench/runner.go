@@ -92,6 +92,8 @@ func (r *Runner) newEnv(bucket string) *Env {
 		Client: r.Client, Bucket: bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
 		Names:    generator.NewNames(o.FullPrefix(), o.Seed, o.Layout),
 		Progress: r.Progress, panicking: r.Panicking,
+		Number: o.Client, Clients: o.Clients,
+		NamesOf: func(client int) *generator.Names { return generator.NewNames(o.prefixOf(client), o.Seed, o.Layout) },
 	}
 	e.Buckets = []*Env{e}
 	return e

@@ -67,7 +67,8 @@ type Request struct {
 	Receives bool // the request is a download, so the first byte of the answer is recorded
 	Objects  int
 	Bytes    int64
-	Once     bool // not repeated, since its parts were, and have their own rows
+	Once     bool         // not repeated, since its parts were, and have their own rows
+	Check    *oplog.Check // what the request says about the store, for the log; nil = nothing
 }
 
 // Measure times call and records it. No other place of the project times requests.
@@ -128,7 +129,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		rec.Duration = end.Sub(start)
 		rec.ClientTime = client.after(rec.Duration, req.Trace, end)
 		rec.Endpoint = host.Endpoint
-		rec.Objects, rec.Bytes = req.Objects, req.Bytes
+		rec.Objects, rec.Bytes, rec.Check = req.Objects, req.Bytes, req.Check
 		// Readers recognise downloads and uploads by which of the two is set.
 		rec.FirstByte, rec.LastByte = 0, req.Trace.LastByte()
 		if req.Receives {

@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"strings"
 	"time"
 
 	"warp/pkg/oplog"
@@ -10,10 +11,11 @@ import (
 type Collector struct {
 	operations []Operation
 	clients    map[int]string // the names of clients by their numbers in tokens
+	keys       map[string]string
 }
 
 // Add takes the next records.
-func (c *Collector) Add(records []oplog.Record) error {
+func (c *Collector) Add(records []oplog.Record) {
 	for i := range records {
 		r := &records[i]
 		if r.Check == nil {
@@ -25,13 +27,20 @@ func (c *Collector) Add(records []oplog.Record) error {
 			}
 			c.clients[t.Client] = r.Client
 		}
+		key, known := c.keys[r.Key]
+		if !known {
+			if c.keys == nil {
+				c.keys = map[string]string{}
+			}
+			key = strings.Clone(r.Key) // that of a record does not last
+			c.keys[key] = key
+		}
 		start, end := r.Span()
 		c.operations = append(c.operations, Operation{
-			Check: r.Check, Op: r.Op, Key: r.Key, Run: r.Run, Client: r.Client, Thread: r.Thread, Endpoint: r.Endpoint,
+			Check: r.Check, Op: r.Op, Key: key, Run: r.Run, Client: r.Client, Thread: r.Thread, Endpoint: r.Endpoint,
 			Err: r.Err, Status: r.Status, Start: start, End: end,
 		})
 	}
-	return nil
 }
 
 // Log returns what was recorded. The operations are as wide as the clocks of the clients demand.

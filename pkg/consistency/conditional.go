@@ -21,10 +21,10 @@ func (j *judge) conditional(h *history) {
 	seen := h.seenTokens()
 	effects := map[string][]*Operation{} // by condition
 	for _, o := range h.ops {
+		j.falseCondition(h, o)
 		if !o.isWrite() {
 			continue
 		}
-		j.falseCondition(h, o)
 		if o.Condition != "" && !strings.HasPrefix(o.Condition, ifFalse) && (o.acknowledged() || seen[o.Sent] != nil) {
 			effects[o.Condition] = append(effects[o.Condition], o)
 		}
@@ -44,7 +44,7 @@ func (j *judge) falseCondition(h *history, o *Operation) {
 	case !isFalse:
 	case o.Outcome == Unsupported:
 		h.property.unsupported = append(h.property.unsupported, o)
-	case o.Outcome != Won:
+	case o.Outcome != Won || !o.isWrite():
 	case condition == Aborted:
 		j.violated(h.property, ruleAborted, h.around(o))
 	default:

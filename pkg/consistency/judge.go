@@ -112,6 +112,7 @@ func Judge(log *Log) *results.Consistency {
 		j.history(h)
 	}
 	r := &results.Consistency{ClockErrorMS: float64(log.ClockError) / float64(time.Millisecond)}
+	r.Incomplete = j.anyMissing
 	for _, p := range order {
 		r.Properties = append(r.Properties, j.verdict(p))
 	}

@@ -33,7 +33,7 @@ func (j *judge) describe(rule string, ops []*Operation) results.Violation {
 	ops = withoutNil(slices.Clone(ops)...)
 	v := results.Violation{Rule: rule}
 	if n := len(ops) - maxHistory; n > 0 {
-		v.More, ops = n, ops[:maxHistory]
+		v.More, ops = n, slices.Concat(ops[:maxHistory-2], ops[len(ops)-2:]) // the last ones are mostly reads
 	}
 	last := int64(0)
 	for _, o := range ops {

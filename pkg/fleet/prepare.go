@@ -51,7 +51,7 @@ func (f *Fleet) share(p Plan, i int) *protocol.Job {
 	if o.MaxErrors.IsPct {
 		o.MaxErrors = bench.ErrorLimit{} // the limit counts all requests, which only the fleet sees
 	}
-	j.Header.ClockOffset, j.Header.Threads = int64(l.first.Ahead), uint32(o.Concurrency)
+	j.Header.ClockOffset, j.Header.ClockError, j.Header.Threads = int64(l.first.Ahead), int64(l.first.RoundTrip/2), uint32(o.Concurrency)
 	j.Name = l.name()
 	return &j
 }

@@ -35,6 +35,7 @@ func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 		o.Width = 80
 	}
 	p := &compactPrinter{printer{o: TextOptions{Color: o.Color, Location: o.Location}}, o.Width, r}
+	p.consistency(r.Consistency, p.width)
 	for _, s := range r.Events() {
 		p.paragraph("Event:", s)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -59,6 +60,7 @@ func (p *printer) clock(t time.Time) string {
 // Text renders the report for people.
 func Text(w io.Writer, r *results.Report, o TextOptions) error {
 	p := &printer{o: o}
+	p.consistency(r.Consistency, cmp.Or(o.Width, 120))
 	for i := range r.Groups {
 		p.group(r, i)
 	}

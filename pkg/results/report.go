@@ -35,11 +35,12 @@ type Report struct {
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
 	Client     *ClientVerdict `json:"client,omitempty"`      // which figures describe the store; missing if nothing was measured, and in aggregated results
 
-	Warnings   []string      `json:"warnings"`             // notes about the figures; may be empty
-	Groups     []GroupReport `json:"groups"`               // operations that ran at the same time, in order of time
-	Operations []Operation   `json:"operations"`           // in order of groups, then by number of requests, largest first
-	Marks      []MarkReport  `json:"marks,omitempty"`      // marks during the run, in order of time
-	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the given order
+	Warnings    []string      `json:"warnings"`              // notes about the figures; may be empty
+	Groups      []GroupReport `json:"groups"`                // operations that ran at the same time, in order of time
+	Operations  []Operation   `json:"operations"`            // in order of groups, then by number of requests, largest first
+	Consistency *Consistency  `json:"consistency,omitempty"` // of warp consistency: what the store kept of its promises
+	Marks       []MarkReport  `json:"marks,omitempty"`       // marks during the run, in order of time
+	Assertions  []Assertion   `json:"assertions,omitempty"`  // of --assert, in the given order
 }
 
 // The kinds of groups.

@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,10 @@ func sections() map[string]reflect.Type {
 		"Cut off":                reflect.TypeFor[oplog.CutOff](),
 		"Picks":                  reflect.TypeFor[oplog.Picks](),
 		"Pause":                  reflect.TypeFor[oplog.Pause](),
+		"Consistency":            reflect.TypeFor[results.Consistency](),
+		"Property":               reflect.TypeFor[results.ConsistencyProperty](),
+		"Violation":              reflect.TypeFor[results.Violation](),
+		"Request of a violation": reflect.TypeFor[results.HistoryEvent](),
 		"Mark":                   reflect.TypeFor[results.MarkReport](),
 		"Mark phase":             reflect.TypeFor[results.MarkPhase](),
 		"Outside of the window":  reflect.TypeFor[results.Outside](),
@@ -343,6 +348,7 @@ func seeEverything(t *testing.T) sighting {
 	seen.script(t, dir)
 	seen.assertions(t, dir)
 	seen.files(t, dir)
+	seen.consistency(t, dir)
 	seen.calibration(t, dir)
 	seen.cleaning(t, dir)
 	seen.sweeps(t, dir)
@@ -440,6 +446,37 @@ func (s sighting) files(t *testing.T, dir string) {
 	s.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
 	s.object(t, "Set mark", setMark(t, dir))
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, reportType)
+}
+
+// consistency judges the log of two clients, of which one is incomplete: 14 requests created the same object after a mark.
+func (s sighting) consistency(t *testing.T, dir string) {
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC).UnixNano()
+	origin := func(client string, offset uint32) oplog.Origin {
+		return oplog.Origin{Run: "r", Client: client, Offset: offset, Threads: 20, Header: oplog.Header{Warp: "test", ClockError: 1e6}}
+	}
+	w, err := oplog.Create(filepath.Join(dir, "broken.csv.zst"), oplog.Header{
+		Warp: "test", Run: "r", Checks: &oplog.Checks{Properties: []string{"create"}}, Merged: []oplog.Origin{origin("r-1", 0), origin("r-2", 20)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(op string, i int, c oplog.Check) oplog.Record {
+		c.Property = "create"
+		return oplog.Record{Op: op, Run: "r", Client: "r-1", Thread: uint32(i), Key: "k", Objects: 1, Endpoint: "http://127.0.0.1:9000",
+			Start: at + int64(i)*1e6, Duration: 1e9, Status: 200, Check: &c}
+	}
+	var rows []oplog.Record
+	for i := range 14 {
+		rows = append(rows, row("PUT", i, oplog.Check{Outcome: "won", Condition: "absent", Sent: fmt.Sprintf("0-%d-1:1", i)}))
+	}
+	rows[0].Check.Outcome, rows[0].Err, rows[0].Status = "unknown", "Timeout: no answer", 0
+	rows = append(rows, row("GET", 14, oplog.Check{Outcome: "won", Received: "0-0-1:1"}), row("GET", 15, oplog.Check{Outcome: "won", Received: "1-0-1:1"}))
+	failed := errors.Join(w.AddMark(oplog.Mark{At: at + 5e8, Text: "disk pulled"}), w.Write(rows))
+	if _, err := w.Commit(oplog.Trailer{End: "completed", Merged: []*oplog.Trailer{{End: "completed"}, nil}}); errors.Join(failed, err) != nil {
+		t.Fatal(errors.Join(failed, err))
+	}
+	s.document(t, mustWarp(t, 4, dir, "consistency", "--json", "--log=broken.csv.zst").out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "consistency", "--json", "--host=embedded", "--only=create", "--duration=500ms", "--concurrent=2").out, reportType)
 }
 
 // calibration produces the limits of this machine.

@@ -37,6 +37,7 @@ func samples() map[string]struct{ store, args string } {
 		"copy":          {teststore.Embedded, "--objects=10 --obj.size=4KiB"},
 		"append":        {teststore.Embedded, "--obj.size=1KiB"},
 		"tagging":       {teststore.Embedded, "--objects=10"},
+		"consistency":   {teststore.Embedded, ""},
 		"script":        {teststore.Embedded, ""},
 		"suite":         {teststore.Embedded, "--var Size=4KiB"},
 	}

@@ -54,6 +54,7 @@ func newTask(j *job, spec *protocol.Job) (*task, error) {
 	o := spec.Options
 	o.Warp = j.agent.options.Warp
 	o.Redact = j.agent.options.redact(spec)
+	o.Promise(client.Contract())
 	t := &task{job: j, spec: spec, ctx: context.Background()}
 	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.UnixNano}
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
@@ -80,6 +81,7 @@ func (t *task) open(ctx context.Context) error {
 	}
 	h, own := t.runner.Options.Header(t.engine(), time.Unix(0, t.job.clock.Now())), &t.spec.Header
 	h.Address, h.Command, h.Parameters, h.ClockOffset, h.Threads = t.spec.Name, own.Command, own.Parameters, own.ClockOffset, own.Threads
+	h.ClockError = own.ClockError
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,0 +1,173 @@
+package workload
+
+import (
+	"context"
+
+	"warp/pkg/bench"
+	"warp/pkg/consistency"
+	"warp/pkg/store"
+)
+
+// A rawKey is a key of read-after-write, of which this worker is the only writer.
+type rawKey struct {
+	version   uint64
+	last, old version // that were written
+	gone      bool    // the last write was a deletion
+}
+
+// readAfterWrite writes a key of the worker's own and reads it back, and reads a key of another worker.
+func (x *worker) readAfterWrite(ctx context.Context) {
+	i := x.rand.IntN(rawKeys)
+	k, generation := &x.raw[i], &x.load.written[x.ID*rawKeys+i]
+	q := request{property: consistency.ReadAfterWrite, key: x.load.key(x.load.client, consistency.ReadAfterWrite, x.ID*rawKeys+i, generation.Load())}
+	k.version++
+	write := q
+	write.sent = x.token(k.version)
+	var a answer
+	if deleting := k.last.token != "" && !k.gone && x.rand.IntN(8) == 0; deleting {
+		a = x.delete(ctx, write, store.Condition{})
+		k.gone = true
+	} else {
+		a = x.put(ctx, write, smallBlocks, store.Condition{})
+		k.gone, k.old, k.last = false, k.last, version{write.sent, a.version}
+	}
+	if !a.won() { // it may take effect at any later time: the key is left for good
+		*k = rawKey{}
+		generation.Add(1)
+	}
+	if x.rand.IntN(4) == 0 {
+		x.stat(ctx, q, k.last, k.old)
+	} else {
+		x.get(ctx, q, 0, 0, store.Condition{})
+	}
+	x.readOther(ctx)
+}
+
+// readOther reads a key of any worker of any client.
+func (x *worker) readOther(ctx context.Context) {
+	client, key := x.rand.IntN(len(x.load.names)), x.rand.IntN(len(x.load.written))
+	q := request{property: consistency.ReadAfterWrite}
+	if client == x.load.client {
+		q.key = x.load.key(client, consistency.ReadAfterWrite, key, x.load.written[key].Load())
+		x.get(ctx, q, 0, 0, store.Condition{})
+		return
+	}
+	// Other clients leave keys without saying so: now and then the next one is tried.
+	at := client*len(x.load.written) + key
+	generation := x.guesses[at]
+	if next := x.rand.IntN(8) == 0; next {
+		generation++
+	}
+	q.key = x.load.key(client, consistency.ReadAfterWrite, key, generation)
+	if a := x.get(ctx, q, 0, 0, store.Condition{}); a.won() {
+		x.guesses[at] = generation
+	}
+}
+
+// A listSlot is one object of the worker's folder.
+type listSlot struct {
+	number  uint64
+	exists  bool
+	version uint64
+}
+
+// listAfterWrite changes an object of the worker's folder, and lists this folder or another.
+func (x *worker) listAfterWrite(ctx context.Context) {
+	i := x.rand.IntN(listSlots)
+	s := &x.list[i]
+	if s.version == 0 {
+		s.number = x.numbers
+		x.numbers++
+	}
+	if s.version == 0 || i >= listStill {
+		x.changeListed(ctx, s)
+	}
+	client, folder := x.load.client, x.ID
+	if x.rand.IntN(3) == 0 {
+		client, folder = x.rand.IntN(len(x.load.names)), x.rand.IntN(len(x.load.workers))
+	}
+	x.listFolder(ctx, x.load.folder(client, consistency.ListAfterWrite, folder))
+}
+
+// changeListed creates or deletes an object of the folder. One whose change has no certain outcome is left for good.
+func (x *worker) changeListed(ctx context.Context, s *listSlot) {
+	s.version++
+	q := request{property: consistency.ListAfterWrite, key: x.load.key(x.load.client, consistency.ListAfterWrite, x.ID, s.number), sent: x.token(s.version)}
+	var a answer
+	if s.exists {
+		a = x.delete(ctx, q, store.Condition{})
+	} else {
+		a = x.put(ctx, q, smallBlocks, store.Condition{})
+	}
+	if s.exists = !s.exists; !a.won() {
+		*s = listSlot{}
+	}
+}
+
+// listFolder lists a folder in pages.
+func (x *worker) listFolder(ctx context.Context, prefix string) {
+	q := request{op: consistency.List, property: consistency.ListAfterWrite, key: prefix}
+	x.measure(ctx, q, func(ctx context.Context, r *bench.Request, a *answer) error {
+		r.Receives = true
+		var l consistency.Listing
+		last := ""
+		r.Objects = 0
+		err := r.List(ctx, store.List{Bucket: x.load.bucket, Prefix: prefix, MaxKeys: listPage}, func(o store.Object) bool {
+			r.Objects++
+			l.Unsorted = l.Unsorted || o.Key < last
+			last = o.Key
+			if n, ok := consistency.NumberOf(o.Key); ok && consistency.FolderOf(o.Key) == prefix {
+				l.Add(n)
+			} else {
+				l.Foreign = append(l.Foreign, o.Key)
+			}
+			return true
+		}, r.Trace)
+		if err == nil {
+			a.received = l.String()
+		}
+		return err
+	})
+}
+
+// whole overwrites an object, or reads one of any client.
+func (x *worker) whole(ctx context.Context) {
+	if x.ID < wholeKeys && x.rand.IntN(2) == 0 {
+		x.overwrite(ctx)
+		return
+	}
+	client, key := x.rand.IntN(len(x.load.names)), x.rand.IntN(min(wholeKeys, len(x.load.workers)))
+	q := request{property: consistency.Whole, key: x.load.key(client, consistency.Whole, 0, uint64(key))}
+	known := &x.versions[client*wholeKeys+key]
+	blocks := x.load.WholeBlocks
+	if known.store == "" || x.rand.IntN(2) == 0 || blocks < 2 {
+		if a := x.get(ctx, q, 0, 0, store.Condition{}); a.won() {
+			*known = version{a.received, a.version}
+		}
+		return
+	}
+	from := x.rand.IntN(blocks)
+	q.condition = consistency.IfIs(known.token)
+	if a := x.get(ctx, q, from, 1+x.rand.IntN(blocks-from), store.Condition{Is: known.store}); a.outcome == consistency.Lost {
+		*known = version{}
+	}
+}
+
+// overwrite overwrites the worker's object, in one request or in parts.
+func (x *worker) overwrite(ctx context.Context) {
+	x.wholeVersion[x.ID]++
+	n := x.wholeVersion[x.ID]
+	q := request{property: consistency.Whole, key: x.load.key(x.load.client, consistency.Whole, 0, uint64(x.ID)), sent: x.token(n)}
+	if n%2 == 1 || x.load.noParts.Load() {
+		x.put(ctx, q, x.load.WholeBlocks, store.Condition{})
+		return
+	}
+	upload, part, a := x.uploadPart(ctx, q, x.load.WholeBlocks, store.Condition{})
+	if !a.won() {
+		x.load.noParts.Store(a.outcome == consistency.Unsupported)
+		return
+	}
+	early := request{property: consistency.Whole, key: q.key}
+	x.get(ctx, early, 0, 0, store.Condition{}) // the parts are not visible yet
+	x.completeUpload(ctx, q, upload, []store.Part{part})
+}
