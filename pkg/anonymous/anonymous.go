@@ -70,7 +70,13 @@ func (n *Names) Report(r *results.Report) {
 		r.Statements[i] = statement(r.Statements[i])
 	}
 	for i := range r.Marks {
-		r.Marks[i].Text = fmt.Sprintf("mark %d", i+1)
+		neutral := fmt.Sprintf("mark %d", i+1)
+		for _, v := range violations(r) {
+			if v.AfterMark == r.Marks[i].Text {
+				v.AfterMark = neutral
+			}
+		}
+		r.Marks[i].Text = neutral
 	}
 	if l := r.ClientLoad; l != nil {
 		l.Machine, l.Link = "", ""
@@ -107,6 +113,27 @@ func (n *Names) learn(r *results.Report) {
 			n.endpoint(host, e.Endpoint)
 		}
 	}
+	for _, v := range violations(r) {
+		n.path(object, v.Key)
+		for _, e := range v.History {
+			n.path(object, e.Key)
+			n.endpoint(host, e.Host)
+			n.endpoint(client, e.Client)
+		}
+	}
+}
+
+// violations returns what proves that the store broke its promises.
+func violations(r *results.Report) (all []*results.Violation) {
+	if r.Consistency == nil {
+		return nil
+	}
+	for i := range r.Consistency.Properties {
+		for k := range r.Consistency.Properties[i].Shown {
+			all = append(all, &r.Consistency.Properties[i].Shown[k])
+		}
+	}
+	return all
 }
 
 // name returns the neutral name.

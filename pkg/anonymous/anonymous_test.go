@@ -35,6 +35,10 @@ func named() *results.Report {
 		Warnings:   []string{"GET: " + endpoint + " was slow.", "The log /home/alice/dave.csv is cut off.", "agent-rack3 was lost.", failure},
 		ClientLoad: &hostload.Load{Machine: "deadbeefmachine", Link: "eth7", CPUs: "3"},
 		Client:     &results.ClientVerdict{Verdict: "store", Sentence: "of agent-rack3:7761", Clients: []string{"agent-rack3:7761"}, Reasons: []string{"process of alice"}},
+		Consistency: &results.Consistency{Properties: []results.ConsistencyProperty{{Property: "create", Verdict: results.ConsistencyViolated, Shown: []results.Violation{{
+			Rule: "two requests created the object", Key: "invoices/4711.pdf", AfterMark: "disk pulled by bob",
+			History: []results.HistoryEvent{{Start: at, End: at, Client: "agent-rack3:7761", Host: endpoint, Op: "PUT", Key: "invoices/4711.pdf", Outcome: "won", Error: failure}},
+		}}}}},
 		Marks:      []results.MarkReport{{At: at, Text: "disk pulled by bob"}},
 		Assertions: []results.Assertion{{Assertion: "GET.p99<5ms", Subject: "GET.p99", Result: "passed", Sentence: "GET.p99<5ms holds for store17"}},
 		Groups:     []results.GroupReport{{Run: "runRU1N", Kind: results.KindMeasured, Operations: []string{"GET"}, WindowStart: at, WindowEnd: at.Add(time.Minute), WindowS: 60}},
