@@ -40,7 +40,7 @@ func (v *verdict) clients(s *results.Slice) string {
 			return fmt.Sprintf("this machine limited it: the workers spent %.0f %% of the time between requests", 100**share)
 		}
 	case v.Metric.Family == Response && v.report != nil && v.report.SentLate() && !holds:
-		return "requests were sent late although workers waited for them"
+		return "this machine sent requests late"
 	default:
 		time, _ := Metric{Family: Duration, Stat: v.Metric.Stat, Q: v.Metric.Q}.of(s)
 		wire, _ := Metric{Family: Wire, Stat: v.Metric.Stat, Q: v.Metric.Q}.of(s)

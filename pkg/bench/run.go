@@ -258,9 +258,14 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 	if u.pacer == nil {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
 	}
-	due, ok := u.pacer.Next(u.pacing)
+	free := time.Now().Add(-w.behind)
+	due, ok := u.pacer.Next(u.pacing, free)
 	if ok {
 		w.due = due
+		if free.Before(due) {
+			free = due
+		}
+		w.behind = time.Since(free)
 		if stages := u.opts.Stages; len(stages) > 0 {
 			w.statement = statementOf(1+pacing.StageAt(stages, due.Sub(u.begun)), false)
 		}

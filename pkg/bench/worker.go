@@ -33,10 +33,11 @@ type Worker struct {
 	newLane func() *Worker
 	lanes   []*Worker // see Lanes
 	queue   *recording.Queue
-	due     time.Time // of the step's first request; zero in a closed loop
-	refused bool      // the last request found no connection
-	uploads uint64    // names used so far
-	pick    pick      // of the next request
+	due     time.Time     // of the step's first request; zero in a closed loop
+	behind  time.Duration // in an open loop: how much earlier an infinitely fast client would be
+	refused bool          // the last request found no connection
+	uploads uint64        // names used so far
+	pick    pick          // of the next request
 	picks   oplog.Picks
 	warm    bool // the window has begun
 
@@ -89,6 +90,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 	outer := w.queue.Begin(op)
 	err := w.attempts(ctx, start, call)
 	w.queue.End(outer)
+	w.behind += rec.ClientTime
 	if errors.Is(err, ErrUnfinished) {
 		w.run.unfinished.Add(1)
 		return err

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Lag records how late the requests of an open loop were sent although a worker waited for each
-// of them. Such delays are the client's own.
+// A Lag records how late the requests of an open loop were sent for which a worker was free, or would have been if the
+// client had not delayed its earlier requests. Such delays are the client's own.
 type Lag struct {
 	counts [lagBuckets]uint64
 	n      uint64

@@ -15,7 +15,7 @@ type Load struct {
 	MaxRSSBytes int64     `json:"max_rss"`                // peak resident memory of the process
 	GCPauseS    float64   `json:"gc_pause_s"`             // sum of stop-the-world pauses
 	GoSchedS    float64   `json:"go_sched_latency_p99_s"` // 99th percentile of the time that a runnable goroutine waited to run
-	PacingLagS  float64   `json:"pacing_lag_p99_s"`       // 99th percentile of the delay of requests in an open loop that a worker waited for; 0 = unknown
+	PacingLagS  float64   `json:"pacing_lag_p99_s"`       // 99th percentile of the delay of requests in an open loop, see Lag; 0 = unknown
 	LagMaxS     float64   `json:"lag_max_s"`              // max delay of the collector behind the workers
 	Connections int64     `json:"connections"`            // opened for the load
 	Machine     string    `json:"machine,omitempty"`      // hash that identifies the machine; containers of one kernel share it; "" = unknown

@@ -46,7 +46,7 @@ func Reason(note string) string {
 	return note
 }
 
-// SentLate reports whether requests of an open loop were sent late although workers waited for them.
+// SentLate reports whether the client sent requests of an open loop late.
 func SentLate(l *Load) bool { return l != nil && l.PacingLagS >= pacingLimit }
 
 // Limits returns one line for each way in which the client was the limit of the run. If the number
@@ -72,7 +72,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		note("1 %% of the goroutines that could run waited %.0f ms or more; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)
 	}
 	if l.PacingLagS >= pacingLimit {
-		note("1 %% of the requests were sent %.1f ms late or more although a worker waited for each of them; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
+		note("1 %% of the requests were sent %.1f ms late or more, and not because of the store; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
 	}
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)

@@ -152,7 +152,7 @@ func (r *Report) judgeClient() {
 	v.conclude(ops, r.SentLate())
 }
 
-// SentLate reports whether requests of an open loop were sent late although workers waited for them.
+// SentLate reports whether the client sent requests of an open loop late.
 func (r *Report) SentLate() bool { return hostload.SentLate(r.ClientLoad) }
 
 // judgedOperations returns the measured operations that have service times.

@@ -122,7 +122,7 @@ func (m *Metric) ClientCause(f *Figures) string {
 	switch {
 	case f.Wire == nil || m.Unit == Share:
 	case m.Unit != Milliseconds && late, strings.HasPrefix(m.Name, "response") && late:
-		return "requests were sent late although workers waited for them"
+		return "this machine sent requests late"
 	case m.Unit != Milliseconds && f.ClientShare != nil && ClientsThroughput(*f.ClientShare):
 		return fmt.Sprintf("this machine limited it: the workers spent %.0f %% of the time between requests", 100**f.ClientShare)
 	case m.stat != nil && f.Duration != nil:

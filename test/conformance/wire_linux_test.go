@@ -51,6 +51,7 @@ func TestMeasuredWire(t *testing.T) {
 		{name: "low priority beside others", wrap: nice, busy: true, late: true},
 		{name: "one core", wrap: []string{"taskset", "-c", "0"}, busy: true},
 		{name: "stopped", stop: true, late: true},
+		{name: "open loop, stopped", flags: []string{"--rps-limit=500"}, stop: true, late: true},
 		{name: "network namespace", veth: true},
 		{name: "network namespace, low priority beside others", veth: true, wrap: nice, busy: true, late: true},
 		// A store that is really slow is not excused.
@@ -100,6 +101,9 @@ func (w *wireTest) run(t *testing.T, warp, store string) {
 		}
 	}
 	median := slices.ContainsFunc(r.Client.Figures, func(f results.ClientFigure) bool { return f.Figure == "p50" })
+	if op.Response != nil && w.late && !strings.Contains(r.Client.Sentence, "the delay behind the schedule") {
+		t.Errorf("requests were sent late, and the verdict is %+v", r.Client)
+	}
 	if w.late && len(r.Client.Figures) == 0 || w.stores && median {
 		t.Errorf("%+v", r.Client)
 	}
@@ -173,6 +177,9 @@ func namespace(t *testing.T) (name, ip string) {
 		"-n " + name + " link set lo up",
 	} {
 		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			if teststore.InCI() && os.Getuid() == 0 {
+				t.Fatalf("ip %s: %v: %s", line, err, out)
+			}
 			t.Skipf("SKIPPED: network namespaces need root and ip: ip %s: %v: %s", line, err, out)
 		}
 	}

@@ -20,7 +20,7 @@ func ExamplePacer() {
 	defer p.Close()
 	p.Max = 3
 	for {
-		due, ok := p.Next(context.Background())
+		due, ok := p.Next(context.Background(), time.Now())
 		if !ok {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 // happened to the arrivals before it.
 type Pacer struct {
 	Max int64         // arrivals in all; 0 = no limit
-	Lag *hostload.Lag // of arrivals that a worker waited for; nil = not measured
+	Lag *hostload.Lag // of arrivals that a worker was free for; nil = not measured
 
 	// Measured reports whether an arrival that is due then counts in Lag; nil = all do.
 	Measured func(due time.Time) bool
@@ -53,11 +53,10 @@ func New(s Schedule, start, end time.Time) (*Pacer, error) {
 // Close ends all waiting.
 func (p *Pacer) Close() { p.alarm.close() }
 
-// Next waits for the next arrival to be due and takes it. It returns false
-// when the run ends first. A backlog ends with the run: what was due but not
-// sent is counted there.
-func (p *Pacer) Next(ctx context.Context) (due time.Time, ok bool) {
-	idle := time.Now()
+// Next waits for the next arrival to be due and takes it, for a worker that is
+// free since the given time. It returns false when the run ends first. A backlog
+// ends with the run: what was due but not sent is counted there.
+func (p *Pacer) Next(ctx context.Context, free time.Time) (due time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	due = p.due(p.sequence.next)
@@ -83,7 +82,7 @@ func (p *Pacer) Next(ctx context.Context) (due time.Time, ok bool) {
 		return due, false
 	}
 	p.sequence.take()
-	if p.Lag != nil && idle.Before(due) && (p.Measured == nil || p.Measured(due)) {
+	if p.Lag != nil && free.Before(due) && (p.Measured == nil || p.Measured(due)) {
 		p.Lag.Add(time.Since(due))
 	}
 	return due, true

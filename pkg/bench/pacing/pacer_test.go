@@ -36,7 +36,7 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	for range workers {
 		done.Go(func() {
 			for first := true; ; first = false {
-				due, ok := p.Next(context.Background())
+				due, ok := p.Next(context.Background(), time.Now())
 				if !ok {
 					return
 				}
@@ -76,7 +76,7 @@ func TestPacerUnsent(t *testing.T) {
 	t.Parallel()
 	p := pacerFor(t, 1000, time.Now().Add(-150*time.Millisecond), time.Now().Add(time.Hour))
 	for range 50 {
-		_, _ = p.Next(context.Background())
+		_, _ = p.Next(context.Background(), time.Now())
 	}
 	p.end = p.start.Add(200 * time.Millisecond)
 	want := Unsent{Count: 150, FirstDue: p.start.Add(50 * time.Millisecond), Interval: 1e6}
@@ -95,28 +95,30 @@ func TestPacerUnsent(t *testing.T) {
 	}
 }
 
-// Only what a worker waited for is late because of the client.
+// Only what a worker was free for is late because of the client.
 func TestPacerLag(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		start    time.Duration
 		measured func(time.Time) bool
+		behind   time.Duration // of the worker, because of the client
 		noted    bool
 	}{
-		"workers wait":      {0, nil, true},
-		"all is measured":   {0, func(time.Time) bool { return true }, true},
-		"all is warm-up":    {0, func(time.Time) bool { return false }, false},
-		"workers were busy": {-time.Hour, nil, false},
+		"workers wait":                     {0, nil, 0, true},
+		"all is measured":                  {0, func(time.Time) bool { return true }, 0, true},
+		"all is warm-up":                   {0, func(time.Time) bool { return false }, 0, false},
+		"workers were busy":                {-time.Hour, nil, 0, false},
+		"workers were busy for the client": {-time.Hour, nil, 2 * time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := pacerFor(t, 2000, time.Now().Add(test.start), time.Time{})
 			p.Lag, p.Measured = new(hostload.Lag), test.measured
 			for range 200 {
-				if _, ok := p.Next(t.Context()); !ok {
+				if _, ok := p.Next(t.Context(), time.Now().Add(-test.behind)); !ok {
 					t.Fatal("the schedule ended")
 				}
-				if test.noted { // this worker is soon back, however busy the machine is
+				if test.noted && test.behind == 0 { // this worker is soon back, however busy the machine is
 					p.start = time.Now().Add(p.start.Sub(p.due(p.sequence.next)) + 100*time.Microsecond)
 				}
 			}
@@ -137,7 +139,7 @@ func BenchmarkPacerLag(b *testing.B) {
 	defer p.Close()
 	var lags []time.Duration
 	for b.Loop() {
-		due, ok := p.Next(context.Background())
+		due, ok := p.Next(context.Background(), time.Now())
 		if !ok {
 			b.Fatal("the schedule ended")
 		}
@@ -152,10 +154,10 @@ func TestPacerEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := pacerFor(t, 0.01, time.Now(), time.Time{}) // the second arrival is due in 100 s
-	_, _ = p.Next(ctx)
+	_, _ = p.Next(ctx, time.Now())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
-	if _, ok := p.Next(ctx); ok || time.Since(start) > 5*time.Second {
+	if _, ok := p.Next(ctx, time.Now()); ok || time.Since(start) > 5*time.Second {
 		t.Errorf("next returned %v after %v", ok, time.Since(start))
 	}
 	if u := p.Unsent(p.start, p.start.Add(350*time.Second)); u.Count != 3 {
