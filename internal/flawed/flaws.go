@@ -87,16 +87,17 @@ const (
 	pauseFor   = time.Second
 )
 
-// happens reports whether the flaw shows now, which it does once in n calls on average, in an order
-// that depends only on the number of calls.
+// happens reports whether the flaw shows now, which it does once in each n calls, at a place that looks
+// random but is the same in all stores.
 func (s *Store) happens(f Flaw, n uint64) bool {
 	if s.flaw != f {
 		return false
 	}
-	x := s.calls.Add(1) * 0x9e3779b97f4a7c15 // SplitMix64
+	call := s.calls.Add(1) - 1
+	x := (call/n + 1) * 0x9e3779b97f4a7c15 // SplitMix64
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
-	if (x^x>>31)%n != 0 {
+	if call%n != (x^x>>31)%n {
 		return false
 	}
 	s.shown.Add(1)

@@ -7,6 +7,10 @@ import (
 	"warp/pkg/store"
 )
 
+// CountName counts a name for an upload that does not come from NextKey. Clean-up expects no more objects than
+// names.
+func (w *Worker) CountName() { w.named++ }
+
 // NextKey names the next object that this worker uploads.
 func (w *Worker) NextKey() string {
 	w.uploads++

@@ -129,7 +129,7 @@ func (r *Runner) written() (names, requests int64) {
 		return 0, 0
 	}
 	for _, w := range r.env.Workers {
-		names += int64(w.uploads)
+		names += int64(w.uploads + w.named)
 	}
 	return names, r.sent
 }

@@ -36,7 +36,8 @@ type Worker struct {
 	due     time.Time     // of the step's first request; zero in a closed loop
 	behind  time.Duration // in an open loop: how much earlier an infinitely fast client would be
 	refused bool          // the last request found no connection
-	uploads uint64        // names used so far
+	uploads uint64        // names used so far, of those that NextKey returns
+	named   uint64        // and of others, see CountName
 	pick    pick          // of the next request
 	picks   oplog.Picks
 	warm    bool // the window has begun

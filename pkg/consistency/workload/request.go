@@ -52,6 +52,7 @@ func (x *worker) pause(ctx context.Context, d time.Duration) { pause.For(ctx, mi
 // token returns the token of the worker's next write.
 func (x *worker) token(version uint64) string {
 	x.number++
+	x.CountName()
 	return consistency.Token{Client: x.load.client, Thread: x.ID, Number: x.number, Version: version}.String()
 }
 
