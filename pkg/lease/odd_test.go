@@ -244,3 +244,34 @@ func TestEndlessListing(t *testing.T) {
 		})
 	}
 }
+
+// noTime is an answer without Last-Modified.
+type noTime struct{ http.ResponseWriter }
+
+func (n noTime) WriteHeader(status int) {
+	n.Header().Del("Last-Modified")
+	n.ResponseWriter.WriteHeader(status)
+}
+
+// A store may say only in listings when it wrote an object. Leases are as good there.
+func TestNoLastModified(t *testing.T) {
+	t.Parallel()
+	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) { backend.ServeHTTP(noTime{w}, r) })
+	alive, second := newLease(c, "a"), newLease(c, "b")
+	if err := alive.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, alive, 3)
+	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "is using the same names") {
+		t.Errorf("the names of a run that is alive: %v", err)
+	}
+	for _, l := range []*Lease{second, alive} {
+		if err := l.Release(t.Context(), false); err != nil {
+			t.Error(err)
+		}
+	}
+	if alive.objects.Load() != 3 {
+		t.Errorf("%d objects removed", alive.objects.Load())
+	}
+	nothingIsLeft(t, c)
+}

@@ -157,6 +157,19 @@ func (c *Client) ModifiedAt(ctx context.Context, ref Ref) (modified time.Time, e
 		modified = o.LastModified
 		return err
 	})
+	if err != nil || !modified.IsZero() {
+		return modified, err
+	}
+	// Without a Last-Modified header, a listing may say it.
+	err = c.List(ctx, List{Bucket: ref.Bucket, Prefix: ref.Key}, func() {}, func(o Object) bool {
+		if o.Key == ref.Key {
+			modified = o.LastModified
+		}
+		return o.Key != ref.Key
+	})
+	if err == nil && modified.IsZero() {
+		err = BadAnswer(http.StatusOK, "the store does not say when it wrote %s", ref.Key)
+	}
 	return modified, err
 }
 

@@ -21,8 +21,13 @@ import (
 // open opens the engine and the admin of a cluster.
 func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) {
 	t.Helper()
+	return openAt(t, a.Host(), cfg)
+}
+
+func openAt(t *testing.T, name string, cfg store.Config) (*Engine, *Admin) {
+	t.Helper()
 	cfg.AppVersion, cfg.Concurrency = "1", 1
-	addr := store.Address{Name: a.Host()}
+	addr := store.Address{Name: name}
 	cfg.Hosts = []store.Address{addr}
 	driver, err := Open(&cfg)
 	check.OK(t, err)
@@ -33,6 +38,17 @@ func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) 
 	check.OK(t, err)
 	t.Cleanup(admin.Close)
 	return engine.(*Engine), admin.(*Admin)
+}
+
+// The engines pass the suite behind a proxy of the cluster whose answers are odd.
+func TestOddities(t *testing.T) {
+	t.Parallel()
+	enginetest.WithOddities(t, func(t *testing.T, through func(string) string, lacks enginetest.Lacks) {
+		a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 2, Token: "secret"})
+		engine, admin := openAt(t, through(a.Host()), store.Config{Bearer: store.Bearer{Token: "secret"}})
+		check.OK(t, admin.MakeBucket(t.Context(), "enginetest"))
+		enginetest.RunWithout(t, engine, lacks)
+	})
 }
 
 func TestSuite(t *testing.T) {

@@ -102,6 +102,26 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// The engines pass it on odd stores, too.
+func TestOddities(t *testing.T) {
+	t.Parallel()
+	for _, lake := range []bool{false, true} {
+		for _, admin := range []bool{false, true} {
+			enginetest.WithOddities(t, func(t *testing.T, through func(string) string, lacks enginetest.Lacks) {
+				lacks.Order = lake
+				s := newStandIn(t)
+				s.lake, s.addr = lake, through(s.addr)
+				o := s.open(t, store.Config{})
+				if admin {
+					enginetest.RunWithout(t, o.admin, lacks)
+				} else {
+					enginetest.RunWithout(t, o.engine, lacks)
+				}
+			})
+		}
+	}
+}
+
 // The string to sign equals the one in Microsoft's documentation for this request.
 func TestStringToSign(t *testing.T) {
 	t.Parallel()

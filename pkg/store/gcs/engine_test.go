@@ -31,8 +31,13 @@ type opened struct {
 
 func open(t *testing.T, s *standIn, cfg store.Config) *opened {
 	t.Helper()
+	return openAt(t, s, s.addr(), cfg)
+}
+
+func openAt(t *testing.T, s *standIn, name string, cfg store.Config) *opened {
+	t.Helper()
 	cfg.AppVersion, cfg.Concurrency = "1", 1
-	addr := store.Address{Name: s.addr()}
+	addr := store.Address{Name: name}
 	driver, err := Open(&cfg)
 	check.OK(t, err)
 	e, err := driver.Engine(&cfg, addr, new(store.Counters))
@@ -45,9 +50,15 @@ func open(t *testing.T, s *standIn, cfg store.Config) *opened {
 
 func withToken(t *testing.T, o store.Options) *opened {
 	t.Helper()
+	return withTokenThrough(t, o, func(addr string) string { return addr })
+}
+
+// withTokenThrough opens the stand-in at the address that through returns.
+func withTokenThrough(t *testing.T, o store.Options, through func(addr string) string) *opened {
+	t.Helper()
 	s := newStandIn(t)
 	s.tokens["secret"] = time.Now().Add(time.Hour)
-	return open(t, s, store.Config{Bearer: store.Bearer{Token: "secret"}, Options: o})
+	return openAt(t, s, through(s.addr()), store.Config{Bearer: store.Bearer{Token: "secret"}, Options: o})
 }
 
 // The engine passes the suite with both ways to send requests, and sends only documented requests.
@@ -59,6 +70,17 @@ func TestSuite(t *testing.T) {
 		t.Parallel()
 		enginetest.Run(t, withToken(t, store.Options{MD5: true, Checksum: store.ChecksumCRC32C, StorageClass: "NEARLINE",
 			Metadata: []store.Attribute{{Key: "Color", Value: "red"}}}).engine)
+	})
+}
+
+// Both ways pass it on odd stores, too.
+func TestOddities(t *testing.T) {
+	t.Parallel()
+	enginetest.WithOddities(t, func(t *testing.T, through func(string) string, lacks enginetest.Lacks) {
+		enginetest.RunWithout(t, withTokenThrough(t, store.Options{}, through).engine, lacks)
+	})
+	enginetest.WithOddities(t, func(t *testing.T, through func(string) string, lacks enginetest.Lacks) {
+		enginetest.RunWithout(t, withTokenThrough(t, store.Options{}, through).admin, lacks)
 	})
 }
 

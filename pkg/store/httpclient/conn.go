@@ -89,6 +89,9 @@ type Conn struct {
 	verdict atomic.Int32
 	idle    atomic.Bool // it has not been used for a while
 
+	until   time.Time // no longer than this for the answer to Expect; zero = no limit of its own
+	unasked bool      // the payload was sent without that answer
+
 	mu      sync.Mutex      // guards the fields below, and deadlines
 	done    <-chan struct{} // of the context that can interrupt the request
 	unwatch func() bool
@@ -215,10 +218,10 @@ func (c *Conn) resume(err error) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.verdict.Load() != verdictNone {
+	if c.verdict.Load() != verdictNone || c.sock.SetDeadline(time.Time{}) != nil {
 		return false
 	}
-	return c.sock.SetDeadline(time.Time{}) == nil
+	return c.until.IsZero() || time.Now().Before(c.until)
 }
 
 func (c *Conn) close() {
@@ -255,7 +258,7 @@ func (c *Conn) progress() {
 func (c *Conn) begin(ctx context.Context) error {
 	c.watch(ctx)
 	c.busy.Store(true)
-	c.answered, c.received, c.broken = false, false, false
+	c.answered, c.received, c.broken, c.unasked = false, false, false, false
 	c.sock.begin()
 	c.enterPhase(phaseSend)
 	if err := ctx.Err(); err != nil {

@@ -35,6 +35,7 @@ type pool struct {
 	memory      sync.Pool       // of *memory
 	second      atomic.Int64    // the current time for signatures
 	counters    *store.Counters // shared by all hosts
+	neverAsks   atomic.Bool     // the store takes payload without answering Expect
 
 	mu   sync.Mutex
 	idle []*Conn
@@ -114,6 +115,9 @@ func (p *pool) send(ctx context.Context, r *Request, tr *store.Trace) error {
 			return store.AsError(err, int(tr.Status()))
 		}
 		if err = c.exchange(ctx, r, tr); err == nil {
+			if c.unasked && c.head.Status < 300 {
+				p.neverAsks.Store(true)
+			}
 			r.conn, r.reply = c, Reply{Status: c.head.Status, answer: &c.answer, request: r}
 			return nil
 		}

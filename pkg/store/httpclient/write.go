@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"time"
 
@@ -76,7 +77,7 @@ func (c *Conn) write(ctx context.Context, r *Request, tr *store.Trace) error {
 	case r.Body == nil || r.Size == 0:
 		tr.Sending()
 		return c.SendLast(c.Head, tr, false)
-	case r.expects():
+	case c.expects(r):
 		tr.NoWireTime() // the store answers twice
 		return c.sendExpected(r, tr)
 	}
@@ -184,11 +185,40 @@ func (r *Request) expects() bool {
 	return r.Follows != nil && r.Size > expectAbove && r.moved == nil
 }
 
+// expectTime is how long the payload waits. Some proxies do not know Expect.
+const expectTime = 2 * time.Second
+
+// expects is Request.expects, but does not wait for a store that is known to take payload without
+// having asked for it.
+func (c *Conn) expects(r *Request) bool { return r.expects() && !c.pool.neverAsks.Load() }
+
 // sendExpected is SendBody for a payload that waits. It does not send the payload unless the answer
-// is 100.
+// is 100, or there is none.
 func (c *Conn) sendExpected(r *Request, tr *store.Trace) error {
 	tr.Sending()
 	seen := tr.FirstByte()
+	c.until = time.Now().Add(expectTime)
+	err := c.awaitContinue(tr)
+	expired := !time.Now().Before(c.until)
+	c.until = time.Time{}
+	switch {
+	case err == errAnswered:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded) && expired && c.verdict.Load() == verdictNone:
+		c.unasked = true
+		c.acquireMemory() // the wait has released it
+	case err != nil:
+		return err
+	default:
+		tr.Redirected(seen) // that was an interim answer
+	}
+	c.answered, c.Head = false, c.Head[:0]
+	c.enterPhase(phaseSend)
+	return c.SendBody(r, tr)
+}
+
+// awaitContinue sends the head and waits for the interim answer. It returns errAnswered for another one.
+func (c *Conn) awaitContinue(tr *store.Trace) error {
 	if err := c.SendLast(c.Head, tr, false); err != nil {
 		return err
 	}
@@ -197,20 +227,16 @@ func (c *Conn) sendExpected(r *Request, tr *store.Trace) error {
 		unread := c.in[c.r:c.w]
 		if !bytes.HasPrefix(unread, []byte(interim)[:min(len(unread), len(interim))]) {
 			c.broken = true // the store may mistake what follows for the payload
-			return nil
+			return errAnswered
 		}
 		if end := bytes.Index(unread, []byte("\r\n\r\n")); end >= 0 {
 			c.r += end + len("\r\n\r\n")
-			break
+			return nil
 		}
 		if err := c.receiveMore(tr); err != nil {
 			return err
 		}
 	}
-	tr.Redirected(seen) // that was an interim answer
-	c.answered, c.Head = false, c.Head[:0]
-	c.enterPhase(phaseSend)
-	return c.SendBody(r, tr)
 }
 
 // buildHead builds the head of a request in c.Head.
@@ -225,7 +251,7 @@ func (c *Conn) buildHead(r *Request) {
 	if r.Size > 0 || r.Method != "GET" && r.Method != "HEAD" && r.Method != "DELETE" {
 		h = append(strconv.AppendInt(append(h, "Content-Length: "...), r.Size, 10), "\r\n"...)
 	}
-	if r.expects() {
+	if c.expects(r) {
 		h = append(h, "Expect: 100-continue\r\n"...)
 	}
 	if r.ContentType != "" {

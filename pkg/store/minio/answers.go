@@ -93,6 +93,7 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
+	allowNoTime(req, resp)
 	if !isDocument {
 		resp.Body = &limitedAnswer{resp.Body, ctx, cancel, resp.StatusCode}
 		return resp, nil
@@ -114,6 +115,14 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil
+}
+
+// allowNoTime gives an object without a Last-Modified header the zero time. minio-go takes it for an error.
+func allowNoTime(req *http.Request, resp *http.Response) {
+	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
+	if reads && resp.StatusCode < 300 && resp.Header.Get("Last-Modified") == "" {
+		resp.Header.Set("Last-Modified", time.Time{}.Format(http.TimeFormat))
+	}
 }
 
 // noneOf returns the document for an answer that says in other words that there is none, and "" for

@@ -39,7 +39,7 @@ func NewTransport(cfg *store.Config, a store.Address, answer time.Duration, dial
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   cmp.Or(cfg.Timeout, dial.TLSTimeout),
 		ResponseHeaderTimeout: answer,
-		ExpectContinueTimeout: 10 * time.Second,
+		ExpectContinueTimeout: 2 * time.Second,
 		// Objects must arrive as they are stored, or lengths mean nothing.
 		DisableCompression: true,
 		DisableKeepAlives:  cfg.NoKeepAlive,

@@ -342,7 +342,7 @@ func (e *Engine) identity(ctx context.Context, bucket string) (keys store.Keys, 
 func object(r *httpclient.Reply, ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	h := r.Head()
 	modified, err := r.Modified()
-	if err != nil {
+	if err != nil && len(h.Modified) > 0 { // some stores say the time in listings only
 		return store.Object{}, store.Errorf("InternalError", h.Status, "Last-Modified is not a time: %q", h.Modified)
 	}
 	if len(h.SourceTime) > 0 {
