@@ -61,7 +61,7 @@ func PoolIsShared(c *command.Command) bool {
 // KeepsPool reports whether a flag may differ between runs that use the same objects.
 func KeepsPool(flag string) bool {
 	switch flag {
-	case "concurrent", "duration", "warmup", "rps-limit", "autoterm", "autoterm.dur", "autoterm.pct", "range", "range-size", "read-offset", "read-length",
+	case "concurrent", "duration", "warmup", "rps-limit", "arrival", "stages", "pick", "autoterm", "autoterm.dur", "autoterm.pct", "range", "range-size", "read-offset", "read-length",
 		"unique", "epochs", "verify", "retries", "drain", "engine":
 		return true
 	}

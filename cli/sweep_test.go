@@ -1,0 +1,290 @@
+//go:build !windows
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"warp/cli/exit"
+	"warp/internal/check"
+	"warp/internal/teststore"
+	"warp/pkg/s3mem"
+	"warp/pkg/sweep"
+)
+
+// A queueStore is a store in which so many downloads at a time take the service time each, and others wait.
+type queueStore struct {
+	address string
+	uploads atomic.Int64 // of objects, without markers
+	store   *s3mem.Embedded
+}
+
+func newQueueStore(t *testing.T, workers int, service time.Duration) *queueStore {
+	t.Helper()
+	store, err := s3mem.Start(s3mem.EmbeddedOptions{})
+	check.OK(t, err)
+	q := &queueStore{store: store}
+	slots := make(chan struct{}, workers)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".rnd") {
+			switch r.Method {
+			case http.MethodPut:
+				q.uploads.Add(1)
+			case http.MethodGet:
+				slots <- struct{}{}
+				time.Sleep(service)
+				<-slots
+			}
+		}
+		store.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { server.Close(); _ = store.Close() })
+	q.address = server.Listener.Addr().String()
+	return q
+}
+
+// keys lists the objects of the default bucket.
+func (q *queueStore) keys(t *testing.T) []string {
+	t.Helper()
+	r, err := http.Get("http://" + q.address + "/warp-benchmark-bucket?list-type=2")
+	check.OK(t, err)
+	defer r.Body.Close()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(r.Body)
+	check.OK(t, err)
+	var keys []string
+	for _, part := range strings.Split(b.String(), "<Key>")[1:] {
+		key, _, _ := strings.Cut(part, "</Key>")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// sweepCommandIn returns warp sweep in a folder, with credentials in its environment.
+func sweepCommandIn(t *testing.T, dir string, args ...string) (c *exec.Cmd, out, errw *bytes.Buffer) {
+	t.Helper()
+	path, err := exec.LookPath("warp")
+	check.OK(t, err)
+	c = exec.Command(path, append([]string{"sweep"}, args...)...)
+	c.Dir, c.Env = dir, append(os.Environ(), teststore.QuickExit, "WARP_ACCESS_KEY=key", "WARP_SECRET_KEY=secret-key")
+	out, errw = &bytes.Buffer{}, &bytes.Buffer{}
+	c.Stdout, c.Stderr = out, errw
+	return c, out, errw
+}
+
+// runSweep runs warp sweep with --json, and returns its result.
+func runSweep(t *testing.T, dir string, code int, args ...string) (r *sweep.Result, stderr string) {
+	t.Helper()
+	c, out, errw := sweepCommandIn(t, dir, append([]string{"--json"}, args...)...)
+	_ = c.Run()
+	if c.ProcessState.ExitCode() != code {
+		t.Fatalf("exit code %d, want %d: %s%s", c.ProcessState.ExitCode(), code, errw, out)
+	}
+	r = &sweep.Result{}
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		t.Fatalf("%v: %s%s", err, errw, out)
+	}
+	return r, errw.String()
+}
+
+// The throughput of N workers is min(N, c)/s at each of eight points, all over one pool that is uploaded once and removed
+// at the end.
+func TestSweepOfAQueue(t *testing.T) {
+	t.Parallel()
+	const workers, service = 4, 40 * time.Millisecond
+	store := newQueueStore(t, workers, service)
+	dir := t.TempDir()
+	r, stderr := runSweep(t, dir, exit.OK, "--pause=0s", "--logs=logs", "--vary=concurrent=1..8+1", "--show=objs,p50",
+		"get", "--host="+store.address, "--obj.size=1KiB", "--objects=12", "--duration=1500ms", "--seed=7")
+	if n := store.uploads.Load(); n != 12 {
+		t.Errorf("%d uploads, want those of one pool, 12", n)
+	}
+	if keys := store.keys(t); len(keys) > 0 {
+		t.Errorf("left behind: %q", keys)
+	}
+	if len(r.Points) != 8 || r.Missing != 0 || r.Again == nil || r.Seed != 7 {
+		t.Fatalf("%+v", r)
+	}
+	for i, p := range r.Points {
+		want := math.Min(float64(i+1), workers) / service.Seconds()
+		if got := p.Cells[0].Median; got > want*1.03 || got < want*.85 { // on a busy machine each sleep takes longer
+			t.Errorf("concurrency %d: %.1f objects/s, want %.1f", i+1, got, want)
+		}
+	}
+	if c := r.Conclusions; len(c) != 1 || c[0].Enough == nil || c[0].Enough.Concurrency != workers || c[0].Declined || c[0].Law != nil {
+		t.Errorf("%+v\n%s", c, stderr)
+	}
+}
+
+// Two sizes have a pool each.
+func TestSweepOfTwoPools(t *testing.T) {
+	t.Parallel()
+	store := newQueueStore(t, 8, time.Millisecond)
+	r, _ := runSweep(t, t.TempDir(), exit.OK, "--pause=0s", "--vary=obj.size=1KiB,2KiB", "--vary=concurrent=1,2", "--repeat=2",
+		"get", "--host="+store.address, "--objects=10", "--duration=150ms", "--verify=content")
+	if n := store.uploads.Load(); n != 20 {
+		t.Errorf("%d uploads, want 20", n)
+	}
+	if len(r.Points) != 4 || len(r.Points[3].Logs) != 2 || strings.Join(r.Points[3].Values, " ") != "2KiB 2" {
+		t.Errorf("%+v", r.Points)
+	}
+}
+
+// A sweep that is killed at some moment and resumed has the points that it was to have, each run once. What is not warp's
+// stays, and nothing of warp's is left.
+func TestKilledSweepIsResumed(t *testing.T) {
+	t.Parallel()
+	for i, after := range []time.Duration{300 * time.Millisecond, 900 * time.Millisecond, 1800 * time.Millisecond} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			store := newQueueStore(t, 8, 5*time.Millisecond)
+			for _, path := range []string{"/warp-benchmark-bucket", "/warp-benchmark-bucket/holiday.jpg"} {
+				request, err := http.NewRequest(http.MethodPut, "http://"+store.address+path, nil)
+				check.OK(t, err)
+				reply, err := http.DefaultClient.Do(request)
+				check.OK(t, err)
+				reply.Body.Close()
+			}
+			dir := t.TempDir()
+			c, _, errw := sweepCommandIn(t, dir, "--pause=0s", "--logs=logs", "--vary=concurrent=1..4x2", "--repeat=3",
+				"get", "--host="+store.address, "--obj.size=1KiB", "--objects=10", "--duration=150ms", "--lease=1s")
+			check.OK(t, c.Start())
+			check.Eventually(t, "a manifest", func() bool {
+				_, err := os.Stat(filepath.Join(dir, "logs", "manifest.json"))
+				return err == nil
+			})
+			time.Sleep(after)
+			check.OK(t, c.Process.Signal(syscall.SIGKILL))
+			_ = c.Wait()
+			r, stderr := runSweep(t, dir, exit.OK, "--resume=logs")
+			var logs []string
+			for _, p := range r.Points {
+				if len(p.Logs) != 3 {
+					t.Errorf("%v has the logs %v; %s%s", p.Values, p.Logs, errw, stderr)
+				}
+				logs = append(logs, p.Logs...)
+			}
+			logs = append(logs, r.Again.Log)
+			if slices.Sort(logs); len(slices.Compact(logs)) != 10 || len(r.Points) != 3 || r.Missing != 0 {
+				t.Errorf("%v", logs)
+			}
+			for _, log := range logs {
+				if _, err := os.Stat(filepath.Join(dir, log)); err != nil {
+					t.Error(err)
+				}
+			}
+			check.Eventually(t, "the foreign object alone in the bucket", func() bool {
+				// A child of the killed process cleans up by itself; otherwise the next warp does, once its lease is over.
+				c, _, _ := sweepCommandIn(t, dir)
+				c.Args = []string{c.Args[0], "clean", "--host=" + store.address}
+				_ = c.Run()
+				return slices.Equal(store.keys(t), []string{"holiday.jpg"})
+			})
+		})
+	}
+}
+
+// Ctrl-C ends a sweep in good order: the runs that are done are shown, and the objects are removed.
+func TestInterruptedSweep(t *testing.T) {
+	t.Parallel()
+	store := newQueueStore(t, 8, 5*time.Millisecond)
+	dir := t.TempDir()
+	c, out, errw := sweepCommandIn(t, dir, "--json", "--pause=0s", "--logs=logs", "--vary=concurrent=1,2", "--repeat=20",
+		"get", "--host="+store.address, "--obj.size=1KiB", "--objects=10", "--duration=200ms")
+	check.OK(t, c.Start())
+	check.Eventually(t, "two logs", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(dir, "logs", "*.csv.zst"))
+		return len(logs) >= 2
+	})
+	check.OK(t, c.Process.Signal(os.Interrupt))
+	_ = c.Wait()
+	var r sweep.Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || c.ProcessState.ExitCode() != exit.Interrupted {
+		t.Fatalf("exit code %d, %v: %s%s", c.ProcessState.ExitCode(), err, errw, out)
+	}
+	if r.Missing == 0 || len(r.Failed) > 0 || !strings.Contains(errw.String(), "warp sweep --resume logs makes them") {
+		t.Errorf("%d missing, %v failed: %s", r.Missing, r.Failed, errw)
+	}
+	if keys := store.keys(t); len(keys) > 0 {
+		t.Errorf("left behind: %q", keys)
+	}
+}
+
+// Secrets are neither in the folder nor on the command lines of the runs, and have to be given again.
+func TestSweepKeepsNoSecrets(t *testing.T) {
+	t.Parallel()
+	store := newQueueStore(t, 8, 0)
+	dir := t.TempDir()
+	var mu sync.Mutex
+	seen := ""
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() { // the command lines of all processes
+		defer close(watched)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+			for _, name := range lines {
+				if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte("--use-pool=")) {
+					mu.Lock()
+					seen += string(text) + "\n"
+					mu.Unlock()
+				}
+			}
+		}
+	}()
+	args := []string{"get", "--host=" + store.address, "--secret-key=a-very-secret-value", "--obj.size=1KiB", "--objects=10", "--duration=200ms"}
+	runSweep(t, dir, exit.OK, append([]string{"--pause=0s", "--logs=logs", "--vary=concurrent=1,2"}, args...)...)
+	close(done)
+	<-watched
+	if strings.Contains(seen, "a-very-secret-value") {
+		t.Error("the secret is on the command line of a run")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "logs", "*"))
+	check.OK(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		check.OK(t, err)
+		if bytes.Contains(text, []byte("a-very-secret-value")) {
+			t.Errorf("the secret is in %s", name)
+		}
+	}
+	c, _, errw := sweepCommandIn(t, dir, "--resume=logs")
+	c.Env = slices.DeleteFunc(c.Env, func(s string) bool { return strings.HasPrefix(s, "WARP_SECRET_KEY=") })
+	if _ = c.Run(); c.ProcessState.ExitCode() != exit.Usage || !strings.Contains(errw.String(), "the sweep was begun with --secret-key, which its folder does not keep; give --secret-key again") {
+		t.Errorf("%d: %s", c.ProcessState.ExitCode(), errw)
+	}
+}
+
+// Over a fleet, the clients upload objects of their own for each run.
+func TestSweepOverAFleet(t *testing.T) {
+	t.Parallel()
+	store := newQueueStore(t, 64, time.Millisecond)
+	r, stderr := runSweep(t, t.TempDir(), exit.OK, "--pause=0s", "--vary=concurrent=1,2", "get", "--host="+store.address,
+		"--warp-client="+twoClients(t), "--warp-client-wait=60s", "--obj.size=1KiB", "--objects=5", "--duration=300ms")
+	if n := store.uploads.Load(); n != 3*2*5 || len(r.Points) != 2 || !r.Points[1].Cells[0].Known() {
+		t.Errorf("%d uploads; %+v %s", n, r.Points, stderr)
+	}
+	if keys := store.keys(t); len(keys) > 0 {
+		t.Errorf("left behind: %q", keys)
+	}
+}
