@@ -157,15 +157,18 @@ func SweepCell(r *sweep.Result, point, metric int) string {
 	return text
 }
 
-// SweepMatrix returns a metric of a sweep with two axes: a row for each value of the first one.
-func SweepMatrix(r *sweep.Result, metric int) (head []string, rows [][]string) {
-	head = []string{r.Axes[0].Flag + " \\ " + r.Axes[1].Flag}
-	head = append(head, r.Axes[1].Values...)
-	n := len(r.Axes[1].Values)
-	for i, v := range r.Axes[0].Values {
-		row := []string{v}
-		for k := range n {
-			row = append(row, SweepCell(r, i*n+k, metric))
+// SweepMatrix returns a metric of a sweep with two axes: a row for each value of the first one, or of the second one if it is
+// turned.
+func SweepMatrix(r *sweep.Result, metric int, turned bool) (head []string, rows [][]string) {
+	down, across := 0, 1
+	if turned {
+		down, across = 1, 0
+	}
+	head = append([]string{r.Axes[down].Flag + " \\ " + r.Axes[across].Flag}, r.Axes[across].Values...)
+	for i, line := range sweep.Lines(r.Axes, across) {
+		row := []string{r.Axes[down].Values[i]}
+		for _, point := range line {
+			row = append(row, SweepCell(r, point, metric))
 		}
 		rows = append(rows, row)
 	}
@@ -174,22 +177,14 @@ func SweepMatrix(r *sweep.Result, metric int) (head []string, rows [][]string) {
 
 // matrices shows a matrix for each metric, or the points below each other where there is no room for that.
 func (p *printer) matrices(r *sweep.Result) {
-	var all []*table
-	for m := range r.Metrics {
-		head, rows := SweepMatrix(r, m)
-		t := &table{right: make([]bool, len(head))}
-		for i := range head {
-			t.right[i] = true
-		}
-		t.add(head...)
-		for _, row := range rows {
-			t.add(row...)
-		}
-		if t.width() > p.width() {
-			p.sweepTable(r)
-			return
-		}
-		all = append(all, t)
+	all := sweepMatrices(r, false)
+	wide := func(t *table) bool { return t.width() > p.width() }
+	if slices.ContainsFunc(all, wide) {
+		all = sweepMatrices(r, true)
+	}
+	if slices.ContainsFunc(all, wide) {
+		p.sweepTable(r)
+		return
 	}
 	for m, t := range all {
 		p.line("")
@@ -203,6 +198,22 @@ func (p *printer) matrices(r *sweep.Result) {
 			p.line("%s", l)
 		}
 	}
+}
+
+func sweepMatrices(r *sweep.Result, turned bool) (all []*table) {
+	for m := range r.Metrics {
+		head, rows := SweepMatrix(r, m, turned)
+		t := &table{right: make([]bool, len(head))}
+		for i := range head {
+			t.right[i] = true
+		}
+		t.add(head...)
+		for _, row := range rows {
+			t.add(row...)
+		}
+		all = append(all, t)
+	}
+	return all
 }
 
 // Size of the curve in characters.
@@ -325,6 +336,9 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 	rate := func(x float64) string { return MetricText(metric.Unit, x, x) }
 	text := fmt.Sprintf("%sconcurrency %g is the smallest with at least 95 %% of the best throughput: %s; the best is %s at %g.", at, c.Enough.Concurrency,
 		rate(c.Enough.Median), rate(c.Best.Median), c.Best.Concurrency)
+	if c.Enough.Concurrency == c.Best.Concurrency {
+		text = fmt.Sprintf("%sconcurrency %g has the best throughput, %s, and no smaller one has 95 %% of it.", at, c.Best.Concurrency, rate(c.Best.Median))
+	}
 	if at == "" {
 		text = human.UpperFirst(text)
 	}
@@ -416,7 +430,7 @@ func SweepMarkdown(w io.Writer, r *sweep.Result) error {
 		for m := range r.Metrics {
 			p.line("**%s**", r.Metrics[m].Name)
 			p.line("")
-			p.markdown(SweepMatrix(r, m))
+			p.markdown(SweepMatrix(r, m, false))
 			p.line("")
 		}
 	}

@@ -80,7 +80,7 @@ func Compare(before, after []Run, axes [2][]Axis, names [2]string, o compare.Opt
 	}
 	for i, n := range only {
 		if n > 0 {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%d points are in %s only", n, names[i]))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("points that only %s has: %d", names[i], n))
 		}
 	}
 	if c.Points = len(labels); c.Points == 0 {

@@ -156,7 +156,7 @@ func Read(path, kind string) (*Manifest, error) {
 func read(path string) (*Manifest, error) {
 	name := filepath.Join(path, ManifestName)
 	text, err := wholefile.Read(name, maxManifest)
-	if errors.Is(err, fs.ErrNotExist) {
+	if info, statErr := os.Stat(path); errors.Is(err, fs.ErrNotExist) || statErr == nil && !info.IsDir() {
 		return nil, exit.Usagef("%s is not a folder of runs: it has no %s", path, ManifestName)
 	}
 	if err != nil {
