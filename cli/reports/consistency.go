@@ -7,7 +7,6 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/files/runlog"
-	"warp/internal/human"
 	"warp/pkg/consistency"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -52,7 +51,7 @@ func ConsistencyVerdict(c *results.Consistency) error {
 			}
 		}
 		if len(names) > 0 {
-			return exit.Withf(v.code, "%s %s: %s", human.Plural(len(names), "property"), v.verdict, strings.Join(names, ", "))
+			return exit.Withf(v.code, "%s: %s", v.verdict, strings.Join(names, ", "))
 		}
 	}
 	return nil

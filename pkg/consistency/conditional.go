@@ -144,7 +144,7 @@ func (j *judge) counter(h *history) {
 			j.violated(h.property, ruleSameValue, withoutNil(other, o))
 		}
 		values[token.Version] = o
-		h.property.progress = true
+		h.property.progress = h.property.progress || strings.HasPrefix(o.Condition, ifIs)
 	}
 	j.counterReads(h, counted)
 }

@@ -109,6 +109,10 @@ func TestJudge(t *testing.T) {
 			2-3 PUT k unknown is:0-0-1:0 0-0-2:1 -
 			4-5 GET k won - - 0-0-1:0
 			9-9 GET k won - - 0-0-2:1`, held, ""},
+		{"no progress but without conditions", Register, `
+			0-1 PUT k won - 0-0-1:1 -
+			1-1 PUT k won - 0-0-2:2 -
+			2-3 PUT k lost is:0-0-2:2 0-0-3:3 -`, undecided, "no progress"},
 		{"no progress", Register, `
 			0-1 PUT k won absent 0-0-1:0 -
 			2-3 PUT k lost is:0-0-1:0 0-0-2:1 -`, undecided, "no progress"},
