@@ -52,7 +52,7 @@ func Kinds() []Kind {
 		{LostWrites, []string{read, list, register, create, complete}, 1},
 		{StaleHost, []string{read}, 2},
 		{StaleListings, []string{list}, 1},
-		{MixedBodies, []string{whole}, 1},
+		{MixedBodies, []string{whole, register, read}, 1},
 		{EarlyParts, []string{whole}, 1},
 		{SkippedDeletions, []string{read, list}, 1},
 		{Conflicts, nil, 1},
