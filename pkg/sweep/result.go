@@ -94,9 +94,6 @@ type Cell struct {
 // Known reports whether the cell has a value.
 func (c *Cell) Known() bool { return len(c.Values) > 0 }
 
-// overlaps reports whether the ranges of two cells have a value in common.
-func (c *Cell) overlaps(o *Cell) bool { return c.Min <= o.Max && o.Min <= c.Max }
-
 // An Again compares the first run with the same point at the end.
 type Again struct {
 	Values  []string `json:"values"` // of the axes

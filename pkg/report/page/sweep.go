@@ -44,6 +44,9 @@ func (p *Page) sweepCards(r *sweep.Result) {
 		}
 		m, _ := results.FindMetric(c.Metric)
 		note := fmt.Sprintf("%s, and the best is %s at %g", report.MetricText(m.Unit, c.Enough.Median, c.Enough.Median), report.MetricText(m.Unit, c.Best.Median, c.Best.Median), c.Best.Concurrency)
+		if c.Enough.Concurrency == c.Best.Concurrency {
+			note = report.MetricText(m.Unit, c.Best.Median, c.Best.Median) + ", the best"
+		}
 		label := "Smallest concurrency with 95 % of the best throughput"
 		if c.At != "" {
 			label += ", " + human.Visible(c.At)
