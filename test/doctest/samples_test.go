@@ -40,6 +40,7 @@ func samples() map[string]struct{ store, args string } {
 		"consistency":   {teststore.Embedded, ""},
 		"script":        {teststore.Embedded, ""},
 		"suite":         {teststore.Embedded, "--var Size=4KiB"},
+		"sweep":         {teststore.Embedded, "--objects=20"},
 	}
 }
 
@@ -61,7 +62,7 @@ func TestSamples(t *testing.T) {
 	}
 	same(t, "samples", names, tested)
 	wanted := slices.DeleteFunc(benchmarks(t), func(name string) bool { return name == "aisloader" }) // its users have command lines
-	same(t, "samples", names, append(wanted, "post", "suite"))
+	same(t, "samples", names, append(wanted, "post", "suite", "sweep"))
 	form := compiledSchema(t)
 	for name, s := range samples() {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +126,7 @@ func variables(args string) []string {
 
 func runSample(t *testing.T, dir, path, store string, args []string) {
 	t.Helper()
-	report := regexp.MustCompile(`(?m)^(Operation: |Mixed operations)`)
+	report := regexp.MustCompile(`(?m)^(Operation: |Mixed operations|get over obj.size: )`)
 	if strings.HasSuffix(path, "script.yml") { // its statements contain the durations
 		args, report = append([]string{"run", path, "--no-color"}, args...), regexp.MustCompile(`(?m)^  FINAL `)
 	} else {
