@@ -26,6 +26,7 @@ const (
 	Garage    = "garage"
 	FakeGCS   = "fake-gcs-server"
 	Azurite   = "azurite-blob"
+	Moto      = "moto"
 	Embedded  = "embedded"
 )
 
@@ -99,7 +100,9 @@ func recipes() map[string]recipe {
 		Nfpm: {title: "nfpm", version: "v2.43.4", takes: "about 40 seconds",
 			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/nfpm/v2/cmd/nfpm"},
 		AIStorePython: {title: "AIStore's Python client", version: "2.0.0", takes: "about 20 seconds",
-			tools: []string{"python3"}, build: pipInstall, source: "aistore", beside: pipFolder},
+			tools: []string{"python3"}, build: pipInstall(AIStorePython, ""), source: "aistore", beside: pipFolder},
+		Moto: {title: "moto", version: "5.2.5", takes: "about a minute",
+			tools: []string{"python3"}, build: pipInstall(Moto, "-m moto.server ", "flask==3.1.3", "flask-cors==6.0.2"), source: "moto[s3]", beside: pipFolder},
 		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
@@ -108,7 +111,7 @@ func recipes() map[string]recipe {
 // Buildable returns the names of the programs. Those that take the longest come first, so that
 // nothing waits for them at the end.
 func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Moto, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
 }
 
 // Titles returns the names of the programs for people.

@@ -11,17 +11,19 @@ import (
 // pipFolder is where pip installs packages.
 const pipFolder = "lib"
 
-// pipInstall installs a PyPI package, and creates a program that runs Python with it.
-func pipInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
-	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--target", filepath.Join(dir, pipFolder), r.source+"=="+r.version)
-	if err := runQuietly(cmd, dir, log); err != nil {
-		return err
+// pipInstall returns a function that installs a PyPI package and others that it needs, and creates a program of that name,
+// which runs Python with them and with arguments.
+func pipInstall(name, arguments string, others ...string) func(ctx context.Context, r recipe, dir string, log io.Writer) error {
+	return func(ctx context.Context, r recipe, dir string, log io.Writer) error {
+		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", filepath.Join(dir, pipFolder), r.source + "==" + r.version}
+		if err := runQuietly(exec.CommandContext(ctx, "python3", append(args, others...)...), dir, log); err != nil {
+			return err
+		}
+		bin := filepath.Join(dir, "bin")
+		if err := os.Mkdir(bin, 0o755); err != nil {
+			return err
+		}
+		program := "#!/bin/sh\nPYTHONPATH=\"$(dirname \"$0\")/" + pipFolder + "\" exec python3 " + arguments + "\"$@\"\n"
+		return os.WriteFile(filepath.Join(bin, exe(name)), []byte(program), 0o755)
 	}
-	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		return err
-	}
-	program := "#!/bin/sh\nPYTHONPATH=\"$(dirname \"$0\")/" + pipFolder + "\" exec python3 \"$@\"\n"
-	return os.WriteFile(filepath.Join(bin, exe(AIStorePython)), []byte(program), 0o755)
 }

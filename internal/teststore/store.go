@@ -58,6 +58,7 @@ func capabilities(name string) Capabilities {
 		Garage:    {PartNumber: true, SSEC: true},
 		FakeGCS:   {Versioning: true, PartNumber: true},
 		Azurite:   {PartNumber: true, Tags: true},
+		Moto:      {Lock: true, Tags: true},
 		Embedded:  {Versioning: true, Lock: true, PartNumber: true, Tags: true},
 	}[name]
 }
@@ -117,6 +118,7 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 	}
 	launch := map[string]func(context.Context, string, Options) error{
 		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS, Azurite: s.launchAzurite,
+		Moto: s.launchMoto,
 	}[name]
 	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
 		return nil, err
