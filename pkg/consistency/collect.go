@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (c *Collector) Add(records []oplog.Record) {
 
 // Log returns what was recorded. The operations are as wide as the clocks of the clients demand.
 func (c *Collector) Log(h oplog.Header, t oplog.Trailer, marks []oplog.Mark) *Log {
-	log := &Log{Operations: c.operations, Marks: marks, ClockError: clockError(h), Complete: c.complete(h, t)}
+	log := &Log{Operations: c.operations, Marks: marks, ClockError: clockError(h, c.operations), Complete: c.complete(h, t)}
 	if h.Checks != nil {
 		log.Checks = *h.Checks
 	}
@@ -61,15 +62,23 @@ func (c *Collector) Log(h oplog.Header, t oplog.Trailer, marks []oplog.Mark) *Lo
 	return log
 }
 
-// clockError returns how far the times of two clients may be wrong.
-func clockError(h oplog.Header) (worst time.Duration) {
+// clockDrift is how much faster one clock may run than another, per ns: 100 ppm, twice what crystals of machines differ by.
+const clockDrift = 100e-6
+
+// clockError returns how far the time of a client may be wrong: as far as its measurement before the run was, and as far as
+// the clocks may have drifted apart since. A log of one client has one clock.
+func clockError(h oplog.Header, operations []Operation) (worst time.Duration) {
 	if len(h.Merged) < 2 {
 		return 0
 	}
 	for _, o := range h.Merged {
 		worst = max(worst, time.Duration(o.Header.ClockError))
 	}
-	return worst
+	first, last := int64(math.MaxInt64), int64(0)
+	for i := range operations {
+		first, last = min(first, operations[i].Start), max(last, operations[i].End)
+	}
+	return worst + time.Duration(clockDrift*float64(max(0, last-first)))
 }
 
 // complete returns the numbers of the clients whose logs have an end.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -322,6 +323,59 @@ func TestListingText(t *testing.T) {
 	for _, bad := range []string{"x", "3-1", "1;odd", "0-99999999999"} {
 		if _, ok := ParseListing(bad); ok {
 			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
+
+// With two clocks, only what their error cannot explain is a violation. Of one client, the order is known.
+func TestClockError(t *testing.T) {
+	t.Parallel()
+	history := func(reader string) *Collector {
+		var c Collector
+		row := func(op, client string, start, end int64, check oplog.Check) oplog.Record {
+			check.Property, check.Outcome = ReadAfterWrite, Won
+			return oplog.Record{Op: op, Key: "k", Client: client, Start: 1e9 + start*1e6, Duration: time.Duration((end - start) * 1e6), Check: &check}
+		}
+		c.Add([]oplog.Record{
+			row(Put, "a", 0, 1, oplog.Check{Sent: "0-0-1:1"}), row(Put, "a", 2, 3, oplog.Check{Sent: "0-0-2:2"}),
+			row(Get, reader, 5, 6, oplog.Check{Received: "0-0-1:1"}),
+		})
+		return &c
+	}
+	header := func(error time.Duration) oplog.Header {
+		own := oplog.Header{ClockError: int64(error)}
+		return oplog.Header{Checks: &oplog.Checks{Properties: []string{ReadAfterWrite}}, Merged: []oplog.Origin{{Client: "a", Header: own}, {Client: "b", Header: own}}}
+	}
+	trailer := oplog.Trailer{End: "completed", Merged: []*oplog.Trailer{{End: "completed"}, {End: "completed"}}}
+	for _, test := range []struct {
+		reader  string
+		error   time.Duration
+		verdict string
+	}{
+		{"b", 500 * time.Microsecond, results.ConsistencyViolated},
+		{"b", 2 * time.Millisecond, results.ConsistencyHeld},
+		{"a", 2 * time.Millisecond, results.ConsistencyViolated},
+	} {
+		r := Judge(history(test.reader).Log(header(test.error), trailer, nil))
+		if got := r.Properties[0].Verdict; got != test.verdict {
+			t.Errorf("read by %s with clocks that are wrong by %v: %s, want %s", test.reader, test.error, got, test.verdict)
+		}
+	}
+}
+
+// A client that was killed has written what its log does not say.
+func TestIncompleteLogs(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"completed", ""} {
+		var c Collector
+		c.Add([]oplog.Record{
+			{Op: Put, Key: "k", Client: "a", Start: 1e9, Duration: 1e6, Check: &oplog.Check{Property: Create, Outcome: Lost, Condition: IfAbsent, Sent: "0-0-1:1"}},
+			{Op: Get, Key: "k", Client: "a", Start: 2e9, Duration: 1e6, Check: &oplog.Check{Property: Create, Outcome: Won, Received: "0-1-1:1"}},
+		})
+		r := Judge(c.Log(oplog.Header{Client: "a", Checks: &oplog.Checks{Properties: []string{Create}}}, oplog.Trailer{End: end}, nil))
+		want := map[string]string{"completed": results.ConsistencyViolated, "": results.ConsistencyHeld}[end]
+		if p := r.Properties[0]; p.Verdict != want || r.Incomplete != (end == "") {
+			t.Errorf("a log with the end %q: %s (%s)", end, p.Verdict, p.Reason)
 		}
 	}
 }

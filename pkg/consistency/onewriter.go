@@ -78,7 +78,8 @@ func (j *judge) readAfterWrite(h *history) {
 		if !r.isRead() || !r.answered() || damaged(r.Received) {
 			continue
 		}
-		last := w.lastAcked(r.Start)
+		exact := w.exact(r, j)
+		last := w.lastAcked(r.Start + exact)
 		at, known := -1, false
 		if r.Received != "" {
 			if at, known = w.byToken[r.Received]; !known {
@@ -89,7 +90,7 @@ func (j *judge) readAfterWrite(h *history) {
 			}
 		}
 		switch {
-		case known && w.writes[at].Start > r.End:
+		case known && w.writes[at].Start > r.End-exact:
 			j.violated(h.property, ruleReadTooEarly, []*Operation{r, w.writes[at]})
 		case known && at < last:
 			rule := ruleStale
@@ -99,7 +100,7 @@ func (j *judge) readAfterWrite(h *history) {
 			j.violated(h.property, rule, withoutNil(w.writes[at], w.writes[last], r))
 		case known && at < turned && turnedBy.End < r.Start:
 			j.violated(h.property, ruleTurnedBack, withoutNil(w.writes[at], w.writes[turned], turnedBy, r))
-		case !known && !w.possible(last, r.End, r.Outcome == Won) && !j.anyMissing:
+		case !known && !w.possible(last, r.End-exact, r.Outcome == Won) && !j.anyMissing:
 			rule := ruleGone
 			if r.Outcome == Won {
 				rule = ruleBack
@@ -152,7 +153,8 @@ func (j *judge) listing(h *history, writers map[uint64]*writer, l *Operation, li
 		}
 	}
 	for n, w := range writers {
-		last, settled := w.settled(l)
+		exact := w.exact(l, j)
+		last, settled := w.settled(l.Start+exact, l.End-exact)
 		switch {
 		case !settled:
 			continue
@@ -165,14 +167,23 @@ func (j *judge) listing(h *history, writers map[uint64]*writer, l *Operation, li
 	}
 }
 
+// exact returns by how much a read of the writer's own client is too wide at both ends, compared to the writes: one clock
+// has measured both.
+func (w *writer) exact(r *Operation, j *judge) int64 {
+	if len(w.writes) > 0 && w.writes[0].Client == r.Client && w.writes[0].Run == r.Run {
+		return 2 * int64(j.log.ClockError)
+	}
+	return 0
+}
+
 // settled returns the last write before a listing, if it was acknowledged before and no other write may have taken effect.
-func (w *writer) settled(l *Operation) (*Operation, bool) {
-	n := sort.Search(len(w.writes), func(i int) bool { return w.writes[i].Start > l.End })
+func (w *writer) settled(start, end int64) (*Operation, bool) {
+	n := sort.Search(len(w.writes), func(i int) bool { return w.writes[i].Start > end })
 	if n == 0 {
 		return nil, false
 	}
 	last := w.writes[n-1]
-	if !last.acknowledged() || last.End >= l.Start {
+	if !last.acknowledged() || last.End >= start {
 		return nil, false
 	}
 	return last, len(w.acked) == len(w.writes) || !slices.ContainsFunc(w.writes[:n], func(o *Operation) bool { return !o.acknowledged() })
