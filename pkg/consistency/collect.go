@@ -1,7 +1,9 @@
 package consistency
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +48,7 @@ func (c *Collector) Add(records []oplog.Record) {
 
 // Log returns what was recorded. The operations are as wide as the clocks of the clients demand.
 func (c *Collector) Log(h oplog.Header, t oplog.Trailer, marks []oplog.Mark) *Log {
-	log := &Log{Operations: c.operations, Marks: marks, ClockError: clockError(h, c.operations), Complete: c.complete(h, t)}
+	log := &Log{Operations: c.operations, Marks: marks, ClockError: clockError(h, c.operations), Complete: c.complete(h, t), CutOff: c.cutOff(h, t)}
 	if h.Checks != nil {
 		log.Checks = *h.Checks
 	}
@@ -81,15 +83,46 @@ func clockError(h oplog.Header, operations []Operation) (worst time.Duration) {
 	return worst + time.Duration(clockDrift*float64(max(0, last-first)))
 }
 
+// lanesGap is how much later than its other requests those of a worker's lanes may be written to the log.
+const lanesGap = int64(time.Second)
+
+// cutOff returns from when on the log of each client that has no end may lack requests: since the last request of any of
+// its threads, which may have sent another one that is not recorded.
+func (c *Collector) cutOff(h oplog.Header, t oplog.Trailer) map[string]int64 {
+	whole := wholeLogs(h, t)
+	ends := map[string]map[uint32]int64{}
+	for i := range c.operations {
+		o := &c.operations[i]
+		if whole[o.Client] {
+			continue
+		}
+		if ends[o.Client] == nil {
+			ends[o.Client] = map[uint32]int64{}
+		}
+		ends[o.Client][o.Thread] = max(ends[o.Client][o.Thread], o.End)
+	}
+	cut := make(map[string]int64)
+	for client, threads := range ends {
+		cut[client] = slices.Min(slices.Collect(maps.Values(threads))) - lanesGap
+	}
+	return cut
+}
+
 // complete returns the numbers of the clients whose logs have an end.
 func (c *Collector) complete(h oplog.Header, t oplog.Trailer) map[int]bool {
-	whole := map[string]bool{h.Client: t.End != ""}
-	for i, o := range h.Merged {
-		whole[o.Client] = i < len(t.Merged) && t.Merged[i] != nil
-	}
+	whole := wholeLogs(h, t)
 	all := make(map[int]bool)
 	for number, client := range c.clients {
 		all[number] = whole[client]
 	}
 	return all
+}
+
+// wholeLogs returns the names of the clients whose logs have an end.
+func wholeLogs(h oplog.Header, t oplog.Trailer) map[string]bool {
+	whole := map[string]bool{h.Client: t.End != ""}
+	for i, o := range h.Merged {
+		whole[o.Client] = i < len(t.Merged) && t.Merged[i] != nil
+	}
+	return whole
 }

@@ -41,6 +41,8 @@ type Log struct {
 	// Complete has the numbers of the clients whose logs are complete. A token of another client may be of a write that
 	// nobody has recorded.
 	Complete map[int]bool
+	// CutOff has the names of the clients whose logs were cut off, and the time from which on requests may be missing.
+	CutOff map[string]int64
 }
 
 // maxShown is how many violations of a property are shown.
@@ -109,6 +111,7 @@ func Judge(log *Log) *results.Consistency {
 	}
 	slices.SortFunc(all, func(a, b *history) int { return strings.Compare(a.key, b.key) })
 	for _, h := range all {
+		j.leaveOut(h)
 		j.history(h)
 	}
 	r := &results.Consistency{ClockErrorMS: float64(log.ClockError) / float64(time.Millisecond)}
@@ -117,6 +120,20 @@ func Judge(log *Log) *results.Consistency {
 		r.Properties = append(r.Properties, j.verdict(p))
 	}
 	return r
+}
+
+// leaveOut removes the reads that a deletion may explain which the cut-off log of its client lacks. What a read shows by a
+// token needs no such care.
+func (j *judge) leaveOut(h *history) {
+	cut := int64(forever)
+	for _, o := range h.ops {
+		if at, ok := j.log.CutOff[o.Client]; ok && o.isWrite() {
+			cut = min(cut, at)
+		}
+	}
+	h.ops = slices.DeleteFunc(h.ops, func(o *Operation) bool {
+		return o.End > cut && (o.Op == List || o.isRead() && o.Received == "")
+	})
 }
 
 // findMissing notices clients whose writes are not all in the log.

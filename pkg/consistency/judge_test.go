@@ -379,3 +379,19 @@ func TestIncompleteLogs(t *testing.T) {
 		}
 	}
 }
+
+// A log that was cut off lacks the last requests, such as the deletion that explains what a read saw.
+func TestCutOffLogs(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"completed", ""} {
+		var c Collector
+		c.Add([]oplog.Record{
+			{Op: Put, Key: "k", Client: "a", Start: 1e9, Duration: 1e6, Check: &oplog.Check{Property: DeleteIf, Outcome: Won, Sent: "0-0-1:1"}},
+			{Op: Get, Key: "k", Client: "a", Start: 2e9, Duration: 1e6, Check: &oplog.Check{Property: DeleteIf, Outcome: Absent}},
+		})
+		r := Judge(c.Log(oplog.Header{Client: "a", Checks: &oplog.Checks{Properties: []string{DeleteIf}}}, oplog.Trailer{End: end}, nil))
+		if got := r.Properties[0].Violations; (got > 0) != (end == "completed") {
+			t.Errorf("a log with the end %q has %d violations", end, got)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func (j *judge) listing(h *history, writers map[uint64]*writer, l *Operation, li
 	has := make(map[uint64]bool, len(listing.Numbers))
 	for _, n := range listing.Numbers {
 		has[n] = true
-		if writers[n] == nil && !j.anyMissing {
+		if writers[n] == nil && len(writers) > 0 && !j.anyMissing {
 			j.violated(h.property, ruleForeignName, []*Operation{l})
 		}
 	}
