@@ -85,6 +85,14 @@ func (j *judge) verdict(p *property) results.ConsistencyProperty {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// whyUnsupported says how a store refused a condition.
+func whyUnsupported(o *Operation) string {
+	if o.Status == 0 {
+		return "warp knows no such condition in the API of this store"
+	}
+	return fmt.Sprintf("the store answered %s with a condition with status %d", o.Op, o.Status)
+}
+
 // decide returns the verdict on a property, and why.
 func (j *judge) decide(p *property) (verdict, reason string) {
 	why, notPromised := j.log.NotPromised[p.Property]
@@ -98,7 +106,7 @@ func (j *judge) decide(p *property) (verdict, reason string) {
 	case notPromised:
 		return results.ConsistencyNotPromised, why
 	case len(p.unsupported) > 0:
-		return results.ConsistencyNotSupported, p.unsupported[0].Err
+		return results.ConsistencyNotSupported, whyUnsupported(p.unsupported[0])
 	case p.Undecided > 0:
 		return results.ConsistencyUndecided, p.open[0].Rule
 	case p.Property == Register && p.Lost > 0 && !p.progress:
