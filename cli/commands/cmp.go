@@ -83,6 +83,9 @@ func cmpCommand() *command.Command {
 // compareArguments compares two runs, or judges two or more sets of them.
 func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, allPairs bool, o compare.Options) error {
 	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == SweepName }) {
+		if allPairs {
+			return exit.Usagef("--all-pairs is for more than two sets, and sweeps are compared two at a time").WithHint("leave it out")
+		}
 		return compareSweeps(ctx, inv, analysis, asserts, o)
 	}
 	sets, err := runlog.FindNamed(inv.Args)

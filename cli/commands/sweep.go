@@ -315,9 +315,7 @@ func kindOf(c *command.Command, name string) (sweep.Kind, error) {
 		return numbers(false), nil
 	}
 	if name == "obj.size" {
-		k := sizes()
-		k.Loose = true // ranges and classes of sizes are text
-		return k, nil
+		return sizes(), nil
 	}
 	return sweep.Kind{}, nil
 }
@@ -351,6 +349,8 @@ func compareSweeps(ctx context.Context, inv *command.Invocation, analysis *repor
 	switch {
 	case len(inv.Args) != 2:
 		return exit.Usagef("sweeps are compared two at a time, and there are %d arguments", len(inv.Args)).WithHint("give two folders")
+	case o.Paired:
+		return exit.Usagef("--paired: runs of two sweeps are compared point by point, and have no pairs").WithHint("leave it out")
 	case len(asserts.All) > 0:
 		return exit.Usagef("--assert: changes between sweeps have no assertions").WithHint("leave it out")
 	case analysis.CSV.Wanted:

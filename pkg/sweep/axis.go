@@ -21,12 +21,12 @@ type Axis struct {
 // Concurrency is the flag of the number of workers.
 const Concurrency = "concurrent"
 
-// A Kind reads and writes the values of a flag as numbers. Its functions are nil for flags whose values are text.
+// A Kind reads and writes the values of a flag as numbers. Its functions are nil for flags whose values are text. A list may
+// have values that are no numbers; then all of them are text.
 type Kind struct {
 	Parse  func(string) (float64, error)
 	Format func(float64) string
 	Whole  bool // only whole numbers are values
-	Loose  bool // other values are text
 }
 
 // Limits of a sweep.
@@ -158,12 +158,9 @@ func (a *Axis) number(k Kind) error {
 			continue
 		}
 		x, err := k.Parse(v)
-		if err != nil && k.Loose {
+		if err != nil { // another kind of value, such as a range of sizes, or a mistake that the flag refuses
 			k.Parse, a.Numbers = nil, nil
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if slices.Contains(a.Numbers, x) {
 			return fmt.Errorf("%s is there twice", v)

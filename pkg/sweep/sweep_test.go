@@ -54,7 +54,8 @@ func TestParseAxes(t *testing.T) {
 		{"n=1..8x2e", `error: n: "2e" is not a factor`},
 		{"n=1..8", `error: n: "1..8" has no step: write FROM..TOxFACTOR or FROM..TO+STEP, such as 1..8x2`},
 		{"n=1..1000000+1", `error: n: "1..1000000+1" has more than 1000 values`},
-		{"n=1,x", `error: n: "x" is not a whole number`},
+		{"n=1,x", "n: 1 x"}, // which the flag refuses
+		{"n=1..x+1", `error: n: "x" is not a whole number`},
 		{"n=1,1", "error: n: 1 is there twice"},
 		{"n=1,01", "error: n: 01 is there twice"},
 		{"n=1,", "error: n: a value is empty"},

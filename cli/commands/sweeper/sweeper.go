@@ -343,6 +343,7 @@ func (s *Sweep) withPool(ctx context.Context, p *point) ([]string, error) {
 		s.seeds[p.pool] = s.nextSeed()
 		run := hidden(p.line, append(slices.Clone(p.args), "--"+benchmarks.HoldPool, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)))
 		run.Name = p.label
+		s.inv.Notef("uploading the objects of %s", p.label)
 		var err error
 		if pool, err = child.HoldPool(ctx, s.inv, run); err != nil {
 			return nil, err
