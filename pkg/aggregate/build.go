@@ -242,6 +242,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 	slices.SortFunc(ops, func(a, b results.Operation) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
 	})
+	oneObject(ops)
 	gr := g.report()
 	for k := range ops {
 		ops[k].Group = len(r.Groups)

@@ -146,6 +146,9 @@ func (p *compactPrinter) group(group int) {
 	}
 	for _, op := range ops {
 		p.onTheWire(op)
+		if op.OneObjectBytesPerS > 0 {
+			p.line("%s:  one object at %s", op.Op, human.Rate(op.OneObjectBytesPerS))
+		}
 	}
 	p.openLoop(g)
 	p.worst(ops)

@@ -143,6 +143,9 @@ func (p *printer) operation(op *results.Operation, mixed bool, r *results.Report
 	if mixed {
 		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
 	}
+	if op.OneObjectBytesPerS > 0 {
+		p.line(" * One object: %s", human.Rate(op.OneObjectBytesPerS))
+	}
 	p.requests(op)
 	p.sizeClasses(op)
 	p.requestsByHost(op)

@@ -62,6 +62,8 @@ func variants() []feature {
 		{"snowball, large", with("snowball", "--objs.per=20", "--obj.size=1MiB"), []string{"PUT"}, unpacks, "unpacking of uploaded TARs", unpacked(20)},
 		{"snowball compressed", with("snowball", "--objs.per=9", "--compress"), []string{"PUT"}, unpacks, "unpacking of uploaded TARs", unpacked(9)},
 		{"zip, verified", with("zip", "--files=300", "--obj.size=1:1,200KiB:1", "--verify=content"), []string{"GET"}, extracts, "files in a ZIP", readsArchive},
+		{"get in ranges", []string{"get", "--split.size=5MiB", "--split.concurrent=3", "--objects=3", "--obj.size=11MiB", "--concurrent=2", "--verify=content", "--json"},
+			[]string{"DOWNLOAD", "GETPART"}, everyStore, "", rangesOnWire(3)},
 		{"versioned without deletions", with("versioned", "--objects=10", "--delete-distrib=0"), []string{"GET", "STAT", "PUT"},
 			func(s *teststore.Store) bool { return s.Can.Versioning }, "versions", versionsOnWire(10)},
 	}

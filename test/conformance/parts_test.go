@@ -1,8 +1,12 @@
 package conformance
 
 import (
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,4 +126,87 @@ func TestUploadsAreGivenUp(t *testing.T) {
 		t.Errorf("%d uploads were begun, %d completed, %d aborted", begun, completed, aborted)
 	}
 	b.clean(t)
+}
+
+// rangesOnWire checks that objects were downloaded in n ranges each, and that each range is one request and one row.
+func rangesOnWire(n int) func(*testing.T, *bed, history) {
+	return func(t *testing.T, b *bed, h history) {
+		t.Helper()
+		rows, wire, whole := make(map[string]int), make(map[string]int), make(map[string]int)
+		for _, r := range h.of("GETPART") {
+			rows[r.Key]++
+		}
+		for _, r := range h.of("DOWNLOAD") {
+			whole[r.Key]++
+		}
+		for _, s := range b.proxy.Requests(nil) {
+			_, key, _ := strings.Cut(strings.TrimPrefix(s.Path, "/"), "/")
+			if s.Method == http.MethodGet && s.Status == http.StatusPartialContent && rows[key] > 0 {
+				wire[key]++
+			}
+		}
+		if !maps.Equal(rows, wire) {
+			t.Errorf("rows by object %v, requests %v", rows, wire)
+		}
+		for key, objects := range whole {
+			if rows[key] != n*objects {
+				t.Errorf("%s: %d downloads in %d ranges, want %d each", key, objects, rows[key], n)
+			}
+		}
+		if len(whole) == 0 || errorsIn(h.rows) > 0 {
+			t.Errorf("%d objects, %d errors", len(whole), errorsIn(h.rows))
+		}
+	}
+}
+
+// TestReplacedMidway checks that an object that is replaced during its download in ranges is an error, also if the store
+// ignores conditions, and that no range of the new version is taken.
+func TestReplacedMidway(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, code string
+		ignores    bool
+		args       []string
+	}{
+		{"condition", "PreconditionFailed", false, nil},
+		{"after HEAD", "PreconditionFailed", false, []string{"--split.head"}},
+		{"ignored", "WrongETag", true, []string{"--verify=none"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var once sync.Once
+			host := teststore.Intercept(t, func(st http.Handler, w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet && r.Header.Get("If-Match") != "" {
+					once.Do(func() {
+						put := httptest.NewRequest(http.MethodPut, r.URL.Path, strings.NewReader(strings.Repeat("x", 21<<20)))
+						st.ServeHTTP(httptest.NewRecorder(), put)
+					})
+					if c.ignores {
+						r.Header.Del("If-Match")
+					}
+				}
+				st.ServeHTTP(w, r)
+			})
+			log := filepath.Join(t.TempDir(), "log")
+			args := []string{"get", "--host=" + host, "--access-key=access", "--secret-key=secretsecret", "--split.size=5MiB", "--split.concurrent=2",
+				"--obj.size=21MiB", "--objects=1", "--concurrent=1", "--epochs=1", "--benchdata=" + log}
+			warp(append(args, c.args...)...).want(t, 3)
+			h := readLog(t, log+".csv.zst")
+			whole, parts := h.of("DOWNLOAD"), h.of("GETPART")
+			if len(whole) != 1 || !strings.HasPrefix(whole[0].Err, c.code) {
+				t.Errorf("downloads %+v", whole)
+			}
+			good := 0
+			for _, p := range parts {
+				if p.Err == "" {
+					good++
+				} else if !strings.HasPrefix(p.Err, c.code) && !strings.HasPrefix(p.Err, "Canceled") {
+					t.Errorf("a range failed with %s", p.Err)
+				}
+			}
+			if want := 1 - len(c.args)%2; !c.ignores && good != want {
+				t.Errorf("%d ranges were downloaded, want %d", good, want)
+			}
+		})
+	}
 }

@@ -49,9 +49,6 @@ func TestSeveralBuckets(t *testing.T) {
 			runs["versioned"] = run{op: &ops.Versioned{Mixed: ops.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
 				more: func(o *bench.Options) { o.Versions = true }}
 		}
-		if target.Name == teststore.Embedded {
-			delete(runs, "copy") // it copies nothing
-		}
 		for name, r := range runs {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

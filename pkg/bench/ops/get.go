@@ -18,6 +18,7 @@ type Get struct {
 	// The same part of each object: from ReadOffset on, up to ReadLength bytes
 	// (0 = to the end).
 	ReadOffset, ReadLength int64
+	Split                  Split
 }
 
 // Prepare fills the pool.
@@ -40,6 +41,9 @@ func (g *Get) Do(ctx context.Context, w *bench.Worker) error {
 	if err != nil {
 		return err
 	}
+	if g.Split.Size > 0 {
+		return g.Split.download(ctx, w, obj)
+	}
 	get := store.Get{Ref: obj.Ref}
 	switch {
 	case g.Range && obj.Size > 0:
@@ -51,6 +55,14 @@ func (g *Get) Do(ctx context.Context, w *bench.Worker) error {
 		}
 	}
 	return w.Download(ctx, obj, get)
+}
+
+// RequestsAtOnce returns the number of ranges that a worker downloads at a time.
+func (g *Get) RequestsAtOnce() int {
+	if g.Split.Size == 0 {
+		return 1
+	}
+	return g.Split.AtOnce
 }
 
 // part chooses a range that lies within an object of the given size.

@@ -57,27 +57,35 @@ func inParts(ctx context.Context, w *bench.Worker, p *partedObject) error {
 // sendParts sends all parts; the first that fails ends it.
 func sendParts(ctx context.Context, w *bench.Worker, p *partedObject, u store.Upload) ([]store.Part, error) {
 	parts := make([]store.Part, p.parts)
+	err := eachPart(w, 1, p.parts, p.atOnce, func(lane *bench.Worker, n int) (err error) {
+		parts[n-1], err = sendPart(ctx, lane, p, u, n)
+		return err
+	})
+	return parts, err
+}
+
+// eachPart transfers the parts from one number to another, in order and several at a time. The first error ends it.
+func eachPart(w *bench.Worker, from, to, atOnce int, transfer func(lane *bench.Worker, n int) error) error {
 	var mu sync.Mutex
 	var first error
-	next := 0
+	next := from
 	nextPart := func() int { // number of the next part; 0 = there is none
 		mu.Lock()
 		defer mu.Unlock()
-		if first == nil && next < p.parts && w.GivingUp() {
+		if first == nil && next <= to && w.GivingUp() {
 			first = bench.ErrUnfinished
 		}
-		if first != nil || next == p.parts {
+		if first != nil || next > to {
 			return 0
 		}
 		next++
-		return next
+		return next - 1
 	}
 	var wg sync.WaitGroup
-	for _, lane := range w.Lanes(min(p.atOnce, p.parts)) {
+	for _, lane := range w.Lanes(min(atOnce, to-from+1)) {
 		wg.Go(func() {
 			for n := nextPart(); n > 0; n = nextPart() {
-				var err error
-				if parts[n-1], err = sendPart(ctx, lane, p, u, n); err != nil {
+				if err := transfer(lane, n); err != nil {
 					mu.Lock()
 					first = firstError(first, err, n)
 					mu.Unlock()
@@ -86,7 +94,7 @@ func sendParts(ctx context.Context, w *bench.Worker, p *partedObject, u store.Up
 		})
 	}
 	wg.Wait()
-	return parts, first
+	return first
 }
 
 func sendPart(ctx context.Context, w *bench.Worker, p *partedObject, u store.Upload, n int) (part store.Part, err error) {
