@@ -107,7 +107,7 @@ var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibrati
 
 // notHere lists fields that appear only with a real network, on a busy machine, in a run that lasts, or with hundreds of
 // thousands of objects.
-var notHere = []string{"Mark.relapse_s", "Mark.noise", "Group.wire_ms", "Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
+var notHere = []string{"Operation.one_object_bytes_per_s", "Mark.relapse_s", "Mark.noise", "Group.wire_ms", "Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
 	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled", "Point of a sweep.left_out", "Figure of a point.client", "Level.p99_is_the_clients",
 	"Law.alpha", "Law.beta", "Law.gamma", "Law.peak_concurrency", "Law.peak_throughput", "Law.error", "Law.error_percent"}
