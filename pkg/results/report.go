@@ -129,9 +129,9 @@ type Operation struct {
 	BytesPerS   float64 `json:"bytes_per_s"`   // goodput over the window; 0 if window_s is 0
 	// The mean size of an object that is transferred in parts, divided by its mean time; 0 for other operations.
 	OneObjectBytesPerS float64 `json:"one_object_bytes_per_s,omitempty"`
-	Objects     float64 `json:"objects"`       // inside the window; the share of a request need not be an integer
-	Bytes       uint64  `json:"bytes"`         // inside the window
-	Inside      uint64  `json:"inside"`        // successful requests that started in the window
+	Objects            float64 `json:"objects"` // inside the window; the share of a request need not be an integer
+	Bytes              uint64  `json:"bytes"`   // inside the window
+	Inside             uint64  `json:"inside"`  // successful requests that started in the window
 
 	ObjectBytes  SizeRange `json:"request_bytes"`   // payload per successful request
 	ObjectsPerOp SizeRange `json:"request_objects"` // objects per successful request
