@@ -121,7 +121,7 @@ func valueSchema(f cli.Flag) schema {
 		kind = "list"
 	default:
 		switch f.Get().(type) {
-		case bool:
+		case bool, flagtype.Asked:
 			kind = "switch"
 		case int, int64, uint, uint64:
 			kind = "integer"

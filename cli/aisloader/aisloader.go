@@ -181,7 +181,7 @@ func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error 
 		return err
 	}
 	switch {
-	case f.DryRun:
+	case f.DryRun != "":
 		return f.showRun(inv, p)
 	case p.idle && p.keep:
 		inv.Notef("nothing is to be done: --duration and --totalputsize are 0, and --cleanup=false")

@@ -59,7 +59,7 @@ func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
 		d.Say("%s", f.describe(p))
 		f.PlanFiles(d, &p.opts)
 	}
-	return d.Show(inv)
+	return d.Show(inv, f.DryRun)
 }
 
 // describe says what the run does.

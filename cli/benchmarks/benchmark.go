@@ -37,7 +37,8 @@ type Flags struct {
 	MaxErrors                      bench.ErrorLimit
 	Seed                           string
 	Destroy                        string
-	DryRun                         bool
+	DryRun                         flagtype.Asked
+	cost                           cost
 	noClear, keepData, clearBucket bool
 	allowDeadHosts                 bool
 	suite                          bool // see invocation
@@ -47,9 +48,10 @@ type Flags struct {
 // A benchmark is what a benchmark command adds to the flags that all have.
 type benchmark struct {
 	name, summary string
-	op            bench.Op        // whose fields its flags set
-	requests      []string        // names of its requests in the log, without the preparation
-	made          func() []string // those that it makes with the flags as given; nil = all
+	op            bench.Op         // whose fields its flags set
+	requests      []string         // names of its requests in the log, without the preparation
+	made          func() []string  // those that it makes with the flags as given; nil = all
+	divided       func() []float64 // of these, from 0 to 1; nil if they are of one kind, or follow each other
 	about         []string
 	examples      []string
 	flags         []cli.Flag         // its own, first in the help
@@ -97,7 +99,7 @@ func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.
 		Check: func(json bool) error {
 			f.suite = true
 			_, err := f.ready(b, json)
-			if err != nil || f.DryRun {
+			if err != nil || f.DryRun != "" {
 				return err
 			}
 			return f.tryFiles()
@@ -111,7 +113,7 @@ func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.
 			if note := f.Autoterm.UnusedWarning(f.Ends.Duration); note != "" {
 				inv.Warnf("%s", note)
 			}
-			if f.DryRun {
+			if f.DryRun != "" {
 				return showPlan(inv, f, b, o)
 			}
 			if err := f.tryFiles(); err != nil {
@@ -250,7 +252,7 @@ func (f *Flags) MaxErrorsFlag() cli.Flag {
 
 // DryRunFlag asks for the plan only.
 func (f *Flags) DryRunFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "dry-run", Destination: &f.DryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"}
+	return &flagtype.Question{Name: "dry-run", Destination: &f.DryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"}
 }
 
 func (f *Flags) rareRunFlags() []cli.Flag {

@@ -5,6 +5,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/session/plan"
+	"warp/cli/target"
 	"warp/pkg/bench"
 )
 
@@ -18,8 +19,19 @@ func showPlan(inv *command.Invocation, f *Flags, b benchmark, o bench.Options) e
 	d.Bucket(&f.Target, &o, f.Destroy != "", f.Seed == "")
 	d.Say("%s", b.plan())
 	d.Say("%s", f.PlanEnd(b.empties, &o))
+	if f.Target.Host != target.EmbeddedHost {
+		if part := inv.Command.Lookup("part.size"); part != nil && b.parts != "" {
+			if f.cost.partSize, _ = part.Get().(int64); f.cost.partSize == 0 {
+				f.cost.partSize = usualPart
+			}
+		}
+		if f.Fleet.Clients != "" {
+			d.Say("of what follows, each client makes as much")
+		}
+		f.planCost(d, b, &o)
+	}
 	f.PlanFiles(d, &o)
-	return d.Show(inv)
+	return d.Show(inv, f.DryRun)
 }
 
 // summary describes a run before it begins.

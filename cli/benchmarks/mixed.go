@@ -22,6 +22,7 @@ func mixedBenchmark() benchmark {
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		op: &mixed, requests: []string{"GET", "STAT", "PUT", "DELETE"},
 		made:     func() []string { return mixedRequests(&mixed) },
+		divided:  func() []float64 { return mixedShares(&mixed) },
 		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
 		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
@@ -84,6 +85,17 @@ func mixedRequests(m *ops.Mixed) (names []string) {
 		}
 	}
 	return names
+}
+
+// mixedShares returns the shares of these requests, from 0 to 1.
+func mixedShares(m *ops.Mixed) (shares []float64) {
+	total := m.Get + m.Stat + m.Put + m.Delete
+	for _, share := range []float64{m.Get, m.Stat, m.Put, m.Delete} {
+		if share > 0 {
+			shares = append(shares, share/total)
+		}
+	}
+	return shares
 }
 
 // describeMix names the operations that have a share.

@@ -147,6 +147,10 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 		pool.ListExisting, pool.Prefix, pool.Objects, pool.All = true, p.held, 0, p.objects*max(p.versions, 1)
 	}
 	f.Ends.Passes = p.epochs > 0
+	f.cost.passes = p.epochs
+	if !p.foreign() {
+		f.cost.uploads = float64(p.objects) * float64(max(1, p.versions))
+	}
 	if p.fileList != "" {
 		if !p.objectsGiven() {
 			pool.Objects = 0
@@ -284,7 +288,7 @@ func (p *poolFlags) sizes(f *Flags) (generator.Sizes, error) {
 		}
 		return nil, exit.Usagef("%s: %s is more than %s, the largest object of S3", flag, flagtype.FormatSize(sizes.Max()), flagtype.FormatSize(MaxObject))
 	}
-	p.drawn = sizes
+	p.drawn, f.cost.sizes = sizes, sizes
 	return sizes, f.Payload.fits(sizes)
 }
 

@@ -130,7 +130,7 @@ func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if f.Concurrent > 0 {
 		inv.Warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
 	}
-	if f.DryRun {
+	if f.DryRun != "" {
 		return f.showScript(inv, statements)
 	}
 	return f.execute(ctx, inv, statements, steps)
@@ -214,7 +214,7 @@ func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.St
 	}
 	d.Say("objects stay in the bucket unless a DELETE says otherwise")
 	f.PlanFiles(d, &bench.Options{Benchmark: "script", ClientID: "ID"})
-	return d.Show(inv)
+	return d.Show(inv, f.DryRun)
 }
 
 // checkImplementation takes the kind of store from the name of a client of object-store-bench.

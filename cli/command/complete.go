@@ -98,6 +98,9 @@ func values(f cli.Flag) []string {
 	if choice, ok := f.(*flagtype.Choice); ok {
 		return choice.Config
 	}
+	if _, ok := f.(*flagtype.Question); ok {
+		return []string{"all", "false", "true"}
+	}
 	if isBool(f) {
 		return []string{"false", "true"}
 	}

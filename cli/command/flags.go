@@ -72,8 +72,11 @@ func usageOf(f cli.Flag) (text, value string) {
 
 // isBool reports whether f is a switch, which has a value only after "=".
 func isBool(f cli.Flag) bool {
-	_, ok := f.(*cli.BoolFlag)
-	return ok
+	switch f.(type) {
+	case *cli.BoolFlag, *flagtype.Question:
+		return true
+	}
+	return false
 }
 
 // placeholder is the word for a flag's value.

@@ -3,6 +3,7 @@
 package flagtype
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +25,7 @@ type (
 	Duration = cli.FlagBase[time.Duration, cli.NoConfig, lengthValue]   // 5m
 	Choice   = cli.FlagBase[string, Choices, choiceValue]               // one of Config
 	Limit    = cli.FlagBase[bench.ErrorLimit, cli.NoConfig, limitValue] // 100 or 5%
+	Question = cli.FlagBase[Asked, cli.NoConfig, askedValue]            // a switch, or all
 	List     = cli.FlagBase[[]string, cli.NoConfig, listValue]          // one value each time it is given
 )
 
@@ -136,6 +138,42 @@ func (v limitValue) Set(s string) error {
 func (v limitValue) Get() any                         { return *v.p }
 func (v limitValue) String() string                   { return v.p.String() }
 func (limitValue) ToString(l bench.ErrorLimit) string { return l.String() }
+
+// Asked is how much somebody wants to know: nothing, the usual ("true"), or all of it.
+type Asked string
+
+// AskedAll asks for everything.
+const AskedAll Asked = "all"
+
+// askedValue parses the value of a Question.
+type askedValue struct{ p *Asked }
+
+func (askedValue) Create(v Asked, p *Asked, _ cli.NoConfig) cli.Value {
+	*p = v
+	return askedValue{p}
+}
+
+func (v askedValue) Set(s string) error {
+	if Asked(s) == AskedAll {
+		*v.p = AskedAll
+		return nil
+	}
+	yes, err := strconv.ParseBool(s)
+	if err != nil {
+		return Wrong("%q is neither true, false nor all", s)
+	}
+	*v.p = ""
+	if yes {
+		*v.p = "true"
+	}
+	return nil
+}
+
+// IsBoolFlag says that the flag needs no value.
+func (askedValue) IsBoolFlag() bool        { return true }
+func (v askedValue) Get() any              { return *v.p }
+func (v askedValue) String() string        { return askedValue{}.ToString(*v.p) }
+func (askedValue) ToString(a Asked) string { return string(cmp.Or(a, "false")) }
 
 // listValue collects the values of a List.
 type listValue struct{ p *[]string }

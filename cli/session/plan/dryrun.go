@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/cli/terminal/console"
 	"warp/cli/terminal/redact"
@@ -29,8 +30,15 @@ type DryRun struct {
 
 // A parameterGroup has the parameters in the order of the help.
 type parameterGroup struct {
-	title  string
-	values [][2]string
+	title    string
+	values   []parameter
+	defaults int // of them nobody set
+}
+
+// A parameter is a flag with its value.
+type parameter struct {
+	name, value string
+	set         bool // by a flag, a variable or a file
 }
 
 // New returns a dry run with the parameters of the command and an empty plan.
@@ -65,7 +73,13 @@ func (d *DryRun) addGroup(inv *command.Invocation, g command.Group) {
 			shown = "(not set)"
 		}
 		d.Parameters[name] = value
-		group.values = append(group.values, [2]string{name, shown})
+		if name == "dry-run" {
+			continue
+		}
+		group.values = append(group.values, parameter{name, shown, f.IsSet()})
+		if !f.IsSet() {
+			group.defaults++
+		}
 	}
 	d.groups = append(d.groups, group)
 }
@@ -174,31 +188,58 @@ func Requests(o *bench.Options, others []string) string {
 	return fmt.Sprintf("%d %s requests, %s, until %s", o.Concurrency, send, how, strings.Join(ends, " or "))
 }
 
-// Show shows the dry run, without secrets.
-func (d *DryRun) Show(inv *command.Invocation) error {
+// Show shows the dry run, without secrets, and the defaults if they are asked for.
+func (d *DryRun) Show(inv *command.Invocation, asked flagtype.Asked) error {
 	for i, line := range d.Plan {
 		d.Plan[i] = inv.Hide.Text(line)
 	}
-	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON) })
+	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON, asked == flagtype.AskedAll) })
 }
 
-// write writes the plan.
-func (d *DryRun) write(w io.Writer, asJSON bool) error {
+// write writes the plan: what was set first, then what would happen, and then the defaults.
+func (d *DryRun) write(w io.Writer, asJSON, defaults bool) error {
 	if asJSON {
 		return console.WriteJSON(w, d)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, g := range d.groups {
-		fmt.Fprintln(t, g.title)
-		for _, v := range g.values {
-			fmt.Fprintf(t, "  --%s\t%s\n", v[0], v[1])
-		}
-		fmt.Fprintln(t)
-	}
+	number := d.list(t, "Set", true)
 	fmt.Fprintln(t, "What would happen")
 	for _, line := range d.Plan {
 		fmt.Fprintln(t, "  - "+line)
 	}
-	fmt.Fprintln(t, "\nNothing of it was done (--dry-run).")
+	fmt.Fprintln(t)
+	if defaults {
+		d.list(t, "", false)
+	} else {
+		fmt.Fprintf(t, "%s more have their defaults, which --dry-run=all shows.\n", human.Plural(number, "parameter"))
+	}
+	fmt.Fprintln(t, "Nothing of it was done (--dry-run).")
 	return t.Flush()
+}
+
+// list writes the parameters that were set, or those that were not, and returns the number of the others. Without a title
+// each group has its own.
+func (d *DryRun) list(w io.Writer, title string, set bool) (others int) {
+	if title != "" {
+		fmt.Fprintln(w, title)
+	}
+	for _, g := range d.groups {
+		if title == "" && g.defaults > 0 {
+			fmt.Fprintln(w, g.title+", not set")
+		}
+		for _, v := range g.values {
+			if v.set != set {
+				others++
+				continue
+			}
+			fmt.Fprintf(w, "  --%s\t%s\n", v.name, v.value)
+		}
+		if title == "" && g.defaults > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	if title != "" {
+		fmt.Fprintln(w)
+	}
+	return others
 }
