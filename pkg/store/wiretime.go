@@ -7,6 +7,8 @@ import "time"
 type wireTime struct {
 	sent    time.Duration // when the current request was sent, after base; 0 = it was not
 	arrived int64         // when the latest part of its answer arrived in the kernel, unix ns; 0 = unknown
+	read    int64         // when the client received that part, unix ns; 0 = it was small
+	stalled time.Duration // how long the store may have waited for the client, at most
 
 	total       time.Duration // of the requests before the current one
 	first, last time.Duration // when the first of these was sent, and when the answer to the last arrived
@@ -20,9 +22,22 @@ func (t *Trace) SentAll(at time.Duration) {
 	t.wire.sent = max(at, 1)
 }
 
-// Arrived records when the latest part of an answer arrived in the kernel, by the kernel's clock in unix ns; 0 = the kernel
-// did not say.
-func (t *Trace) Arrived(at int64) { t.wire.arrived = at }
+// A client that receives a part of an answer later than lateRead makes the store wait if there is no room for more, and delays
+// acknowledgements even if there is. An idle core needs less to wake up.
+const lateRead = 200 * time.Microsecond
+
+// maxStalled is the max part of a request's time on the wire in which the store may have waited for the client.
+const maxStalled = .05
+
+// Arrived records when the latest part of an answer arrived in the kernel, by the kernel's clock in unix ns (0 = the kernel
+// did not say), and when the client received it (0 = the part was small).
+func (t *Trace) Arrived(at, read int64) {
+	w := &t.wire
+	if late := w.read - w.arrived; w.read != 0 && w.arrived != 0 && late > int64(lateRead) {
+		w.stalled += time.Duration(max(min(late, at-w.arrived), 0))
+	}
+	w.arrived, w.read = at, read
+}
 
 // NoWireTime records that nobody can tell the client's part of the row's time from the rest: a connection was opened, the
 // client was slow enough to make the store wait, or the row's requests overlap.
@@ -50,7 +65,7 @@ func (t *Trace) endWire(clock func() time.Time) {
 	now := clock()
 	waited := now.UnixNano() - w.arrived
 	arrived := now.Sub(t.base) - time.Duration(waited)
-	if w.arrived == 0 || waited < 0 || arrived < w.sent {
+	if w.arrived == 0 || waited < 0 || arrived < w.sent || float64(w.stalled) > maxStalled*float64(arrived-w.sent) {
 		w.unknown = true
 	} else {
 		if w.requests == 0 {
@@ -60,7 +75,7 @@ func (t *Trace) endWire(clock func() time.Time) {
 		w.last = arrived
 		w.requests++
 	}
-	w.sent, w.arrived = 0, 0
+	w.sent, w.arrived, w.read, w.stalled = 0, 0, 0, 0
 }
 
 // addWire adds the requests of o, which came after those of t. Requests that overlap have no wire time together.

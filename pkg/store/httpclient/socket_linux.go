@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"warp/pkg/store"
@@ -223,13 +224,19 @@ func (s *socket) receive(fd uintptr) bool {
 	return true
 }
 
-// received passes on when the n bytes of the last call arrived. If they filled more than half of the receive buffer, the
-// store may have waited for the client to make room.
+// smallPart is how much can wait in the kernel without ever making the store wait.
+const smallPart = 4 << 10
+
+// received passes on when the n bytes of the last call arrived, and when they were received.
 func (s *socket) received(fd uintptr, n int) {
 	if s.wire == nil {
 		return
 	}
-	s.wire.Arrived(s.stamps.last())
+	var now int64
+	if n > smallPart {
+		now = time.Now().UnixNano()
+	}
+	s.wire.Arrived(s.stamps.last(), now)
 	if s.stamps.crowded(fd, n) {
 		s.wire.NoWireTime()
 	}

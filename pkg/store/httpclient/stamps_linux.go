@@ -13,7 +13,7 @@ type stamps struct {
 	msg     syscall.Msghdr
 	vec     syscall.Iovec
 	control stampMessage
-	buffer  int // SO_RCVBUF at the last look; 0 = unknown
+	buffer  int // SO_RCVBUF at the last look
 }
 
 // A stampMessage is the ancillary message of SO_TIMESTAMPING. The first time is the kernel's, the others would come from
@@ -28,6 +28,7 @@ type stampMessage struct {
 func (s *stamps) ask(fd uintptr) {
 	const flags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
 	_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, unix.SO_TIMESTAMPING, flags)
+	s.buffer, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
 }
 
 // receive receives into b.
@@ -61,16 +62,12 @@ func (s *stamps) last() int64 {
 	return 0
 }
 
-// crowded reports whether n bytes are more than half of the receive buffer. The kernel enlarges the buffer, so its size is
-// looked up again when it matters.
+// crowded reports whether the n bytes of the last call were more than half of the receive buffer, and looks up its size
+// for the next call, because this one may have enlarged it.
 func (s *stamps) crowded(fd uintptr, n int) bool {
-	if n <= s.buffer/2 {
-		return false
+	before := s.buffer
+	if n > before/8 {
+		s.buffer, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
 	}
-	size, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
-	if err != nil {
-		return true
-	}
-	s.buffer = size
-	return n > size/2
+	return n > before/2
 }
