@@ -64,7 +64,7 @@ type Course struct {
 	Higher    bool          `json:"higher_is_better"`
 	Judged    bool          `json:"judged"`    // changes of it were looked for
 	Values    []*float64    `json:"values"`    // of each run; null if it lacks the metric
-	Stretches []Stretch     `json:"stretches"` // between changes, in order of time
+	Stretches []Stretch     `json:"stretches"` // between changes, in order of time; empty if not judged
 	Changes   []ChangePoint `json:"changes"`   // may be empty
 }
 
@@ -214,7 +214,10 @@ func (w *Workload) findChanges(o Options) {
 			changes = stats.ChangePoints(logs, changeAlpha/float64(judged))
 			c.describe(w, at, logs, changes, o)
 		}
-		c.stretch(at, values, changes)
+		c.Stretches = []Stretch{}
+		if c.Judged { // of others it is unknown where they change
+			c.stretch(at, values, changes)
+		}
 	}
 }
 
@@ -266,7 +269,6 @@ func (c *Course) describe(w *Workload, at []int, logs []float64, changes []int, 
 
 // stretch divides the runs at the changes.
 func (c *Course) stretch(at []int, values []float64, changes []int) {
-	c.Stretches = []Stretch{}
 	ends := slices.Concat([]int{0}, changes, []int{len(values)})
 	for i := 1; i < len(ends) && len(values) > 0; i++ {
 		part := slices.Sorted(slices.Values(values[ends[i-1]:ends[i]]))

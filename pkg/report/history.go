@@ -166,7 +166,7 @@ func sinceWhen(w *compare.Workload, c *compare.Course, k int, loc *time.Location
 		MetricText(c.Unit, before.Median, largest), human.Plural(before.Runs, "run"), MetricText(c.Unit, after.Median, largest), human.Plural(after.Runs, "run"))
 	var differ []string
 	for _, x := range p.Parameters {
-		differ = append(differ, fmt.Sprintf("%s %s -> %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After)))
+		differ = append(differ, fmt.Sprintf("%s from %s to %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After)))
 	}
 	if len(differ) > 0 {
 		text += " Parameters that changed with it: " + strings.Join(differ, ", ") + "."

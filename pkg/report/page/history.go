@@ -66,12 +66,16 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 		}
 		return y
 	}
+	unit := 1.0 // of the scale, so that it has round values
+	if c.Unit == results.BytesPerSecond {
+		unit = human.MiB
+	}
 	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: empty()}
 	for i := range n {
 		draw.X = append(draw.X, float64(i))
 		if v := c.Values[i]; v != nil {
-			values.Y[i] = *v
-			lowest, highest = math.Min(lowest, *v), math.Max(highest, *v)
+			values.Y[i] = *v / unit
+			lowest, highest = math.Min(lowest, *v/unit), math.Max(highest, *v/unit)
 		}
 	}
 	draw.Lines = append(draw.Lines, values)
@@ -82,9 +86,9 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 		}
 		low, high := svg.Line{Color: 1, Y: empty()}, svg.Line{Color: 1, Y: empty()}
 		for i := s.From; i < s.To; i++ {
-			median.Y[i] = s.Median
+			median.Y[i] = s.Median / unit
 			if s.Low != nil && s.High != nil {
-				low.Y[i], high.Y[i] = *s.Low, *s.High
+				low.Y[i], high.Y[i] = *s.Low/unit, *s.High/unit
 			}
 		}
 		at := len(draw.Lines)
@@ -95,7 +99,7 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 		}
 	}
 	largest := largestValue(c)
-	draw.YScale = svg.Between(lowest, highest, func(v float64) string { return report.MetricText(c.Unit, v, largest) })
+	draw.YScale = svg.Between(lowest, highest, func(v float64) string { return report.MetricText(c.Unit, v*unit, largest) })
 	var marks []string
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]

@@ -77,7 +77,7 @@ func (p *Page) panel(label string, panel *compare.Panel, c *compare.Comparisons)
 		}
 		name := human.Visible(report.PairName(c, c.Comparisons[i]))
 		draw.Desc += fmt.Sprintf("%s: %s (%s to %s). ", name, percentText(r.Change), percentText(r.Low), percentText(r.High))
-		draw.Rows = append(draw.Rows, svg.Interval{Label: report.Cut(name, 24), Class: stateOf(r.Verdict), Estimate: *r.Change, Low: r.Low, High: r.High, Known: r.Level > 0})
+		draw.Rows = append(draw.Rows, svg.Interval{Label: report.Cut(name, 15), Class: stateOf(r.Verdict), Estimate: *r.Change, Low: r.Low, High: r.High, Known: r.Level > 0})
 	}
 	if len(draw.Rows) == 0 {
 		return nil
