@@ -59,6 +59,7 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 	n := len(c.Values)
 	title := human.Visible(report.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
+	largest := largestValue(c)
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	empty := func() (y []float64) {
 		for range n {
@@ -66,9 +67,10 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 		}
 		return y
 	}
-	unit := 1.0 // of the scale, so that it has round values
+	unit, label := 1.0, func(v float64) string { return report.MetricText(c.Unit, v, largest) } // of the scale, so that it has round values
 	if c.Unit == results.BytesPerSecond {
-		unit = human.MiB
+		unit, label = human.MiB, svg.Number
+		draw.Title += ", MiB/s"
 	}
 	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: empty()}
 	for i := range n {
@@ -82,7 +84,7 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 	for k, s := range c.Stretches {
 		median := svg.Line{Color: 1, Y: empty()}
 		if k == 0 {
-			median.Label = "median between changes, and its 95 % interval"
+			median.Label = "median, 95 % interval"
 		}
 		low, high := svg.Line{Color: 1, Y: empty()}, svg.Line{Color: 1, Y: empty()}
 		for i := s.From; i < s.To; i++ {
@@ -98,8 +100,7 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 			draw.Bands = append(draw.Bands, svg.Band{Low: at + 1, High: at + 2, Color: 1})
 		}
 	}
-	largest := largestValue(c)
-	draw.YScale = svg.Between(lowest, highest, func(v float64) string { return report.MetricText(c.Unit, v*unit, largest) })
+	draw.YScale = svg.Between(lowest, highest, label)
 	var marks []string
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]
