@@ -70,7 +70,10 @@ func versionCommand() *command.Command {
 	return &command.Command{
 		Name: "version", Summary: "print version, commit and date",
 		Run: func(_ context.Context, inv *command.Invocation) error {
-			return inv.Result(func(w io.Writer) error { return printLines(w, []string{thisBuild().String()}) })
+			return inv.Result(func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, thisBuild())
+				return err
+			})
 		},
 	}
 }
