@@ -220,14 +220,14 @@ func (p *poolFlags) bytes(sizes generator.Sizes) float64 {
 // checkEmbedded returns an error if the embedded store is too small for the pool. The default number of objects is reduced
 // instead.
 func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
+	half := float64(f.Target.EmbeddedMemory / 2) // the other one is for what the run uploads
 	switch {
 	case f.Target.Host != target.EmbeddedHost:
 		return nil
 	case p.foreign():
 		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
-	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory) && !p.objectsGiven():
-		// Half of the memory leaves room for what the run uploads.
-		p.objects, p.fitted = max(1, int(float64(p.objects)*float64(f.Target.EmbeddedMemory/2)/p.bytes(sizes))), true
+	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory) && !p.objectsGiven() && float64(p.objects)*half >= p.bytes(sizes):
+		p.objects, p.fitted = int(float64(p.objects)*half/p.bytes(sizes)), true
 	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory):
 		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
 			p.objects, sizes, flagtype.FormatSize(f.Target.EmbeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
