@@ -10,6 +10,7 @@ import (
 
 	"warp/cli/benchmarks"
 	"warp/cli/command"
+	"warp/cli/commands/finder"
 	"warp/cli/exit"
 	"warp/cli/files/runlog"
 	"warp/cli/files/series"
@@ -87,6 +88,9 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 			return exit.Usagef("--all-pairs is for more than two sets, and sweeps are compared two at a time").WithHint("leave it out")
 		}
 		return compareSweeps(ctx, inv, analysis, asserts, o)
+	}
+	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == finder.Kind }) {
+		return compareSearches(inv, analysis, asserts)
 	}
 	sets, err := runlog.FindNamed(inv.Args)
 	if err != nil {

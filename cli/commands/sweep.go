@@ -97,7 +97,7 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 // begin plans a sweep and makes it.
 func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	base := slices.Concat(inv.Args, inv.ForwardedArgs)
-	check := checker(inv.Env)
+	check := checker(inv.Env, "warp sweep")
 	axes, err := f.axes(inv.Env, base)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 
 // axes returns the axes, after a check that the runs at all points would begin. base is the command line of the benchmark.
 func (f *sweepFlags) axes(env command.Environment, base []string) ([]sweep.Axis, error) {
-	check := checker(env)
+	check := checker(env, "warp sweep")
 	c := Table(env).Find(base[0])
 	if c == nil || c.Check == nil {
 		_, err := check(base)
@@ -217,7 +217,7 @@ func (f *sweepFlags) resumed(ctx context.Context, inv *command.Invocation) error
 	if folder.Warp != inv.Version {
 		inv.Warnf("the sweep was begun with warp %s, and this is warp %s", folder.Warp, inv.Version)
 	}
-	return f.make(ctx, inv, folder, base, checker(inv.Env))
+	return f.make(ctx, inv, folder, base, checker(inv.Env, "warp sweep"))
 }
 
 func inEnvironment(inv *command.Invocation, benchmark, name string) bool {
@@ -261,7 +261,7 @@ func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *
 }
 
 // checker checks command lines of benchmarks that are run as one of many.
-func checker(env command.Environment) sweeper.Check {
+func checker(env command.Environment, of string) sweeper.Check {
 	return func(args []string) (*command.Line, error) {
 		table := Table(env)
 		if c := table.Find(args[0]); c != nil && c.Check == nil {
@@ -269,7 +269,7 @@ func checker(env command.Environment) sweeper.Check {
 		}
 		line, err := table.Parse(args)
 		if err == nil {
-			err = checkMember(line, "warp sweep")
+			err = checkMember(line, of)
 		}
 		return line, err
 	}

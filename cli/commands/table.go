@@ -53,6 +53,7 @@ func All(env command.Environment) []*command.Command {
 		calibrateCommand(),
 		abCommand(forwarded),
 		sweepCommand(forwarded),
+		findCommand(forwarded),
 		baselineCommand(),
 		runCommand(forwarded),
 		markCommand(),

@@ -178,7 +178,10 @@ func growing(pieces []results.Slice, inFlight float64) bool {
 // offered by a schedule.
 func Observe(asserts []*assert.Assertion, r *results.Report, whole *results.Course, of func(*assert.Assertion) *results.Course, unsent int64, open bool) Observation {
 	w := &whole.Whole
-	o := Observation{Seconds: w.Seconds, Answered: float64(w.Ended), InFlight: w.Latency.Sum() / 1e9 / max(w.Seconds, 1e-9)}
+	o := Observation{Seconds: w.Seconds, InFlight: w.Latency.Sum() / 1e9 / max(w.Seconds, 1e-9)}
+	for i := range whole.Slices[Piece] {
+		o.Answered += float64(whole.Slices[Piece][i].Ended)
+	}
 	o.Rate = o.Answered / max(w.Seconds, 1e-9)
 	if open {
 		o.Due = float64(w.Inside+w.Errors) + float64(unsent)

@@ -14,6 +14,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/process"
+	"warp/cli/terminal/redact"
 )
 
 // grace is how long an interrupted run may take to save its log and to clean up before it is killed.
@@ -25,6 +26,22 @@ type Run struct {
 	Args []string // of warp
 	In   string   // standard input
 	Env  []string // NAME=VALUE, besides the environment of this process
+}
+
+// Hide returns a run whose secrets are in its environment, because other users can read command lines. line is the same command
+// line, parsed.
+func Hide(line *command.Line, args []string) (r Run) {
+	for _, arg := range args {
+		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if f := line.Command.Lookup(name); f != nil && redact.IsSecret(name) {
+			if variables := command.Variables(f); len(variables) > 0 {
+				r.Env = append(r.Env, variables[0]+"="+value)
+				continue
+			}
+		}
+		r.Args = append(r.Args, arg)
+	}
+	return r
 }
 
 // Measure makes the run. Its op log goes to path. Failed requests and assertions are no error: the log says what has failed.

@@ -298,7 +298,7 @@ func (s *Sweep) measure(ctx context.Context, r *series.Run, p *point, later []*s
 	} else if !s.varies("seed") {
 		args = append(slices.Clone(args), "--seed="+strconv.FormatUint(s.nextSeed(), 10))
 	}
-	run := hidden(p.line, args)
+	run := child.Hide(p.line, args)
 	run.Name = p.label
 	return child.Measure(ctx, s.inv, run, s.folder.LogPath(r))
 }
@@ -341,7 +341,7 @@ func (s *Sweep) withPool(ctx context.Context, p *point) ([]string, error) {
 	}
 	if pool == nil {
 		s.seeds[p.pool] = s.nextSeed()
-		run := hidden(p.line, append(slices.Clone(p.args), "--"+benchmarks.HoldPool, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)))
+		run := child.Hide(p.line, append(slices.Clone(p.args), "--"+benchmarks.HoldPool, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)))
 		run.Name = p.label
 		s.inv.Notef("uploading the objects of %s", p.label)
 		var err error
@@ -351,21 +351,6 @@ func (s *Sweep) withPool(ctx context.Context, p *point) ([]string, error) {
 		s.pools[p.pool] = pool
 	}
 	return append(slices.Clone(p.args), "--"+benchmarks.UsePool+"="+pool.Prefix, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)), nil
-}
-
-// hidden returns a run whose secrets are in its environment, because other users can read command lines.
-func hidden(line *command.Line, args []string) (r child.Run) {
-	for _, arg := range args {
-		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		if f := line.Command.Lookup(name); f != nil && IsSecret(name) {
-			if variables := command.Variables(f); len(variables) > 0 {
-				r.Env = append(r.Env, variables[0]+"="+value)
-				continue
-			}
-		}
-		r.Args = append(r.Args, arg)
-	}
-	return r
 }
 
 // sayProgress shows the figures of a run, and how long the rest takes.

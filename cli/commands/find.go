@@ -1,0 +1,340 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/benchmarks"
+	"warp/cli/command"
+	"warp/cli/commands/finder"
+	"warp/cli/commands/sweeper"
+	"warp/cli/exit"
+	"warp/cli/files/series"
+	"warp/cli/flagtype"
+	"warp/cli/reports"
+	"warp/cli/session"
+	"warp/cli/terminal/redact"
+	"warp/internal/human"
+	"warp/pkg/assert"
+	"warp/pkg/bench"
+	"warp/pkg/find"
+	"warp/pkg/fleet"
+)
+
+// The loads that --search looks for.
+const (
+	searchRate       = "rate"
+	searchConcurrent = "concurrent"
+)
+
+// findFlags say what is searched for, and how long.
+type findFlags struct {
+	find.Options
+	texts      []string
+	what       string
+	resolution float64 // percent
+	atLeast    float64
+	folder     string
+	html       reports.HTMLFlag
+	startGiven func() bool
+
+	asserts []*assert.Assertion
+}
+
+// maxStepLength limits steps: their pieces are kept in memory.
+const maxStepLength = 15 * time.Minute
+
+// findCommand searches for the highest load at which assertions hold.
+func findCommand(benchmarkFlags []cli.Flag) *command.Command {
+	f := &findFlags{}
+	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "begin with `N` requests/s, or 1 worker"}
+	f.startGiven = start.IsSet
+	return &command.Command{
+		Name: finder.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
+		Summary: "search for the highest rate at which assertions hold",
+		About: []string{
+			"Offers BENCHMARK at one rate after the other: doubles it until an assertion fails, narrows it down, and",
+			"confirms it. Each step has an op log in a folder; with FOLDER, a search is shown again.",
+		},
+		Examples: []string{
+			"warp find --assert 'response.p99<20ms' --assert 'errors<0.1%' mixed --host=s3:9000 --obj.size=64KiB",
+			"warp find --assert 'GET.response.p99<50ms' --at-least=5000 get --host=s3:9000 --obj.size=4KiB",
+			"warp find --search=concurrent --assert 'p99<100ms' put --host=s3:9000 --obj.size=1MiB",
+		},
+		Groups: []command.Group{{Title: "Search", Flags: []cli.Flag{
+			&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "an `ASSERTION` that must hold, such as 'response.p99<20ms'; repeatable"},
+			&flagtype.Choice{Name: "search", Value: searchRate, Config: flagtype.Choices{searchRate, searchConcurrent}, Destination: &f.what,
+				Usage: "what to search for: `LOAD` is rate (requests/s), or concurrent (workers of a closed loop)"},
+			start,
+			&cli.FloatFlag{Name: "resolution", Value: 5, Destination: &f.resolution, Validator: resolutionValid, Usage: "narrow the result down to `N` %"},
+			&flagtype.Duration{Name: "max-step", Value: 2 * time.Minute, Destination: &f.MaxStep, Validator: stepValid, Usage: "prolong a step that is not decided up to `TIME`"},
+			&flagtype.Duration{Name: "hold", Value: time.Minute, Destination: &f.Hold, Validator: holdValid, Usage: "offer the result for `TIME` at the end; 0 does not"},
+			&flagtype.Duration{Name: "max-time", Value: 20 * time.Minute, Destination: &f.MaxTime, Usage: "end the search after `TIME`"},
+			&cli.IntFlag{Name: "max-concurrent", Value: 2048, Destination: &f.MaxWorkers, Validator: flagtype.AtLeast(1), Usage: "use up to `N` workers if all are busy"},
+			&cli.FloatFlag{Name: "at-least", Destination: &f.atLeast, Validator: loadValid, Usage: "exit with code 4 if less than `N` requests/s or workers hold"},
+		}}, {Title: command.RunTitle, Flags: []cli.Flag{
+			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-find-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
+			f.html.Flag(),
+		}}},
+		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "assert")...),
+		MinArgs:        1, MaxArgs: 1, Needs: "one benchmark, or the folder of a search",
+		Run: func(ctx context.Context, inv *command.Invocation) error { return f.run(ctx, inv) },
+	}
+}
+
+func loadValid(n float64) error {
+	if !(n >= minLoad && n <= maxLoad) {
+		return flagtype.Wrong("%g is not a load between %g and %g", n, minLoad, maxLoad)
+	}
+	return nil
+}
+
+// Limits of loads.
+const (
+	minLoad = 0.1
+	maxLoad = 1e8
+)
+
+func resolutionValid(percent float64) error {
+	if !(percent >= 0.1 && percent <= 100) {
+		return flagtype.Wrong("%g is not between 0.1 and 100 percent", percent)
+	}
+	return nil
+}
+
+func stepValid(d time.Duration) error {
+	if d < find.MinStep || d > maxStepLength {
+		return flagtype.Wrong("%s is not between %s and %s", human.Duration(d), human.Duration(find.MinStep), human.Duration(maxStepLength))
+	}
+	return nil
+}
+
+func holdValid(d time.Duration) error {
+	if d > maxStepLength {
+		return flagtype.Wrong("%s is more than %s", human.Duration(d), human.Duration(maxStepLength))
+	}
+	return nil
+}
+
+func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
+	if err := f.html.Ready(); err != nil {
+		return err
+	}
+	if Table(inv.Env).Find(inv.Args[0]) == nil && series.Is(inv.Args[0]) {
+		r, err := finder.Read(inv.Args[0])
+		if err != nil {
+			return err
+		}
+		return reports.ShowFind(inv, r, &f.html)
+	}
+	s, err := f.plan(ctx, inv)
+	if err != nil {
+		return err
+	}
+	defer s.Folder.Close()
+	return f.search(ctx, inv, s)
+}
+
+// plan checks everything before anything is sent.
+func (f *findFlags) plan(ctx context.Context, inv *command.Invocation) (*finder.Finder, error) {
+	if err := f.check(inv); err != nil {
+		return nil, err
+	}
+	args := slices.Concat(inv.Args, inv.ForwardedArgs)
+	line, err := checker(inv.Env, "warp find")(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"rps-limit", "duration", "warmup", "autoterm", "max-objects", "total-size", "epochs", "mark"} {
+		if line.Command.WasGiven(name) {
+			return nil, exit.Usagef("--%s cannot be used in warp find, which sets rates and durations itself", name).WithHint("leave it out")
+		}
+	}
+	s := &finder.Finder{Invocation: inv, Line: line, Asserts: f.asserts, Clients: 1, Closed: f.Closed}
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "--concurrent=") && !strings.HasPrefix(arg, "--seed=") {
+			s.Args = append(s.Args, arg)
+		}
+	}
+	if f.Workers, _ = line.Command.Lookup("concurrent").Get().(int); f.Workers > f.MaxWorkers {
+		return nil, exit.Usagef("--concurrent=%d is more than --max-concurrent=%d", f.Workers, f.MaxWorkers)
+	}
+	if f.Closed && line.Command.WasGiven("concurrent") {
+		return nil, exit.Usagef("--concurrent cannot be combined with --search=concurrent").WithHint("--start is the first number of workers")
+	}
+	if clients := command.Value(line.Command.Lookup("warp-client")); clients != "" {
+		members, err := fleet.ParseMembers(ctx, clients, net.DefaultResolver.LookupHost)
+		if err != nil {
+			return nil, exit.Usagef("--warp-client: %w", err)
+		}
+		s.Clients = len(members)
+	}
+	if err := f.checkAsserts(inv, s); err != nil {
+		return nil, err
+	}
+	s.Folder, err = f.makeFolder(inv, line, args)
+	return s, err
+}
+
+// check checks the flags of the search.
+func (f *findFlags) check(inv *command.Invocation) error {
+	if len(f.texts) == 0 {
+		return exit.Usagef("warp find needs an assertion").WithHint("add --assert, such as --assert 'response.p99<20ms'")
+	}
+	f.Resolution, f.Closed, f.Now = f.resolution/100, f.what == searchConcurrent, time.Now
+	f.asserts, f.Requests = nil, 0
+	for _, text := range f.texts {
+		a, err := assert.Parse(text, benchmarks.RequestNames())
+		switch {
+		case err != nil:
+			return exit.Usagef("--assert: %w", err)
+		case a.Change || a.AboutMarks():
+			return exit.Usagef("--assert: %q is not about a single load", a.Text)
+		case a.Every > maxStepLength:
+			return exit.Usagef("--assert: %q is about pieces that are longer than a step", a.Text)
+		case a.Metric.Stat == assert.Max || a.Metric.Stat == assert.Min:
+			return exit.Usagef("--assert: %q: there is no interval of an extreme, which a search needs", a.Text).WithHint("use a percentile, such as p99.9")
+		case !f.Closed && a.Metric.Family == assert.Duration:
+			inv.Notef("%s is a service time, which leaves out how long requests waited for a worker; response.%s has that", a.Subject(), a.Metric)
+		}
+		f.asserts = append(f.asserts, a)
+		f.Requests = max(f.Requests, a.Requests())
+	}
+	if f.Closed && !f.startGiven() {
+		f.Start = 1
+	}
+	switch {
+	case f.Closed && (f.Start != float64(int(f.Start)) || f.Start > float64(f.MaxWorkers)):
+		return exit.Usagef("--start=%g is not a number of workers up to --max-concurrent=%d", f.Start, f.MaxWorkers)
+	case f.MaxWorkers > bench.MaxThreads:
+		return exit.Usagef("--max-concurrent=%d is more than %d", f.MaxWorkers, bench.MaxThreads)
+	case !f.Closed && float64(f.Requests) > f.Start*f.MaxStep.Seconds():
+		return exit.Usagef("%d requests, which the assertions need, take longer than --max-step=%s at %g requests/s", f.Requests, human.Duration(f.MaxStep), f.Start).
+			WithHint("begin with a higher rate (--start), or use a longer --max-step")
+	}
+	return nil
+}
+
+// checkAsserts finds out whether the steps would begin with the assertions.
+func (f *findFlags) checkAsserts(inv *command.Invocation, s *finder.Finder) error {
+	args := slices.Clone(s.Args)
+	for _, set := range s.Settings(find.Load{Value: f.Start, Workers: max(f.Workers, 1)}, find.MinStep) {
+		args = append(args, set.Arg())
+	}
+	for _, text := range f.texts {
+		args = append(args, "--assert="+text)
+	}
+	line, err := Table(inv.Env).Parse(args)
+	if err == nil {
+		err = line.Command.Check(false)
+	}
+	return err
+}
+
+// makeFolder makes the folder of the logs.
+func (f *findFlags) makeFolder(inv *command.Invocation, line *command.Line, args []string) (*series.Folder, error) {
+	m := series.Manifest{Kind: finder.Kind, Warp: inv.Version, Created: time.Now().UTC(), Seed: session.NewSeed()}
+	for _, arg := range args {
+		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if sweeper.IsSecret(name) {
+			m.Secrets = append(m.Secrets, name)
+			continue
+		}
+		if name == "seed" {
+			var err error
+			if m.Seed, err = session.ParseSeed(value); err != nil {
+				return nil, err
+			}
+		}
+		m.Benchmark = append(m.Benchmark, inv.Hide.Text(arg))
+	}
+	if f.folder == "" {
+		// Without the brackets of names of logs, which patterns of names take for sets.
+		f.folder = "warp-find-" + time.Now().Format("20060102-150405") + "-" + session.NewID()
+	}
+	return series.Create("--logs", f.folder, m)
+}
+
+// search makes the search and shows its result, also if it was interrupted.
+func (f *findFlags) search(ctx context.Context, inv *command.Invocation, s *finder.Finder) error {
+	inv.Notef("op logs go to %s; at most %s", s.Folder.Path, human.Duration(f.MaxTime))
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	f.Progress = func(now find.State) {
+		bracket := (&find.Report{Unit: unitOf(f.Closed), Held: now.Held, Failed: now.Failed}).Bracket()
+		inv.Notef("%s (%s); step %d; so far %s; at most %s left", f.Show(now.Load.Value), now.Role, now.Steps+1, bracket, human.Duration(now.Left.Round(time.Second)))
+	}
+	result, failed := find.Run(ctx, s, f.Options)
+	failed = exit.Join(failed, s.Release(ctx))
+	r := find.NewReport(result, &f.Options)
+	r.Command, r.Benchmark, r.Folder = redact.Quote(append([]string{"warp"}, s.Folder.Benchmark...)), s.Folder.Benchmark[0], s.Folder.Path
+	for _, a := range f.asserts {
+		r.Assertions = append(r.Assertions, a.Text)
+	}
+	if f.atLeast > 0 {
+		r.Demand(f.atLeast)
+	}
+	if len(r.Steps) == 0 && failed != nil {
+		return failed
+	}
+	var err error
+	if s.Folder.Plan, err = json.Marshal(r); err == nil {
+		err = s.Folder.Save()
+	}
+	return exit.Join(exit.Join(failed, err), exit.Join(verdict(r), reports.ShowFind(inv, r, &f.html)))
+}
+
+func unitOf(closed bool) string {
+	if closed {
+		return "workers"
+	}
+	return "requests/s"
+}
+
+// verdict returns the error with the exit code of the result.
+func verdict(r *find.Report) error {
+	switch {
+	case r.Enough == find.Passed:
+		return nil
+	case r.Enough == find.NotEnough:
+		return exit.Withf(exit.Assertion, "at least %s was asked for, and the highest load is %s", r.Show(r.AtLeast), r.Bracket())
+	case r.Enough == find.Inconclusive:
+		return exit.Withf(exit.Undecided, "it stayed open whether %s hold", r.Show(r.AtLeast))
+	case r.Status == find.Found:
+		return nil
+	case r.Status == find.None:
+		return exit.Withf(exit.Assertion, "%s", r.Sentence)
+	}
+	return exit.Withf(exit.Undecided, "%s", r.Sentence)
+}
+
+// compareSearches compares two folders of searches.
+func compareSearches(inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags) error {
+	switch {
+	case len(asserts.All) > 0:
+		return exit.Usagef("--assert: results of searches have no assertions of their own").WithHint("leave it out")
+	case analysis.CSV.Wanted || analysis.HTML.Path != "":
+		return exit.Usagef("--csv and --html: the comparison of two searches has neither").WithHint("use --json, or warp find --html=FILE FOLDER for the page of each")
+	case len(inv.Args) != 2:
+		return exit.Usagef("two results of searches are compared, and there are %d arguments", len(inv.Args))
+	}
+	var r [2]*find.Report
+	for i, path := range inv.Args {
+		var err error
+		if r[i], err = finder.Read(path); err != nil {
+			return err
+		}
+	}
+	c, err := find.Compare(r[0], r[1])
+	if err != nil {
+		return exit.Usagef("%w", err)
+	}
+	return reports.ShowFindChange(inv, c)
+}
