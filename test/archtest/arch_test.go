@@ -77,7 +77,7 @@ func allowed() map[string][]string {
 		"pkg/report":           {"pkg/find", "pkg/report/figures", "pkg/compare", "pkg/sweep", "pkg/oplog", "internal/columns", "internal/human", "internal/exact", "pkg/results"},
 		"pkg/report/web":       {"pkg/report/page", "internal/connlimit", "internal/exact", "pkg/results", "pkg/monitor"},
 		"pkg/report/svg":       {"internal/human"},
-		"pkg/report/page":      {"internal/columns", "pkg/report", "pkg/report/figures", "pkg/report/svg", "pkg/compare", "pkg/sweep", "internal/human", "internal/exact", "pkg/results", "pkg/monitor"},
+		"pkg/report/page":      {"pkg/find", "internal/columns", "pkg/report", "pkg/report/figures", "pkg/report/svg", "pkg/compare", "pkg/sweep", "internal/human", "internal/exact", "pkg/results", "pkg/monitor"},
 		"pkg/aggregate":        {"pkg/stats", "pkg/oplog", "internal/human", "internal/exact", "pkg/results", "pkg/aggregate/marks"},
 		"pkg/miniowarp":        {"internal/exact", "pkg/results"},
 		"pkg/counter":          {"internal/exact", "internal/wire", "pkg/oplog"},

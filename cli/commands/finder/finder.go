@@ -195,8 +195,11 @@ func (f *Finder) observe() find.Observation {
 	s := &f.step
 	o := find.Observe(f.Asserts, s.report, &s.whole, func(a *assert.Assertion) *results.Course { return s.courses[a] }, s.unsent, !f.Closed)
 	o.Logs = s.logs
-	o.Busy = s.unsent > 0 || busy(s.whole.Slices[find.Piece], s.threads)
-	if c := s.report.Client; o.Client == "" && c != nil && c.Verdict == results.ClientLimited {
+	o.Busy = !f.Closed && (s.unsent > 0 || busy(s.whole.Slices[find.Piece], s.threads))
+	if o.Busy { // requests were late because of the answers, whatever else delayed them
+		o.Client = ""
+	}
+	if c := s.report.Client; c != nil && c.Verdict == results.ClientLimited {
 		o.Client = c.Text()
 	}
 	return o
