@@ -53,7 +53,7 @@ const maxStepLength = 15 * time.Minute
 // findCommand searches for the highest load at which assertions hold.
 func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &findFlags{}
-	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "begin with `N` requests/s, or 1 worker"}
+	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "begin with `N` requests/s; 1 worker"}
 	f.startGiven = start.IsSet
 	return &command.Command{
 		Name: finder.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
@@ -63,14 +63,14 @@ func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 			"confirms it. Each step has an op log in a folder; with FOLDER, a search is shown again.",
 		},
 		Examples: []string{
-			"warp find --assert 'response.p99<20ms' --assert 'errors<0.1%' mixed --host=s3:9000 --obj.size=64KiB",
-			"warp find --assert 'GET.response.p99<50ms' --at-least=5000 get --host=s3:9000 --obj.size=4KiB",
-			"warp find --search=concurrent --assert 'p99<100ms' put --host=s3:9000 --obj.size=1MiB",
+			"warp find --assert 'response.p99<20ms' --assert 'errors<0.1%' mixed --host=s3:9000",
+			"warp find --assert 'GET.response.p99<50ms' --at-least=5000 get --host=s3:9000",
+			"warp find --search=concurrent --assert 'p99<100ms' put --host=s3:9000",
 		},
 		Groups: []command.Group{{Title: "Search", Flags: []cli.Flag{
 			&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "an `ASSERTION` that must hold, such as 'response.p99<20ms'; repeatable"},
 			&flagtype.Choice{Name: "search", Value: searchRate, Config: flagtype.Choices{searchRate, searchConcurrent}, Destination: &f.what,
-				Usage: "what to search for: `LOAD` is rate (requests/s), or concurrent (workers of a closed loop)"},
+				Usage: "search for this `LOAD`: rate (requests/s) or concurrent (workers)"},
 			start,
 			&cli.FloatFlag{Name: "resolution", Value: 5, Destination: &f.resolution, Validator: resolutionValid, Usage: "narrow the result down to `N` %"},
 			&flagtype.Duration{Name: "max-step", Value: 2 * time.Minute, Destination: &f.MaxStep, Validator: stepValid, Usage: "prolong a step that is not decided up to `TIME`"},

@@ -21,7 +21,7 @@ them. A flag of "all benchmarks" is a flag of every benchmark except ` + "`scrip
 `
 
 // flagGroups is the order of the sections in docs/flags.md.
-var flagGroups = []string{"Workload", "Target", "Traffic", "Run", "Analysis", "Assertions", "Output", "Verdict", "Sides", "Points", "Runs", "Clients", "Files", "File"}
+var flagGroups = []string{"Workload", "Target", "Traffic", "Run", "Analysis", "Assertions", "Output", "Verdict", "Sides", "Points", "Search", "Runs", "Clients", "Files", "File"}
 
 // A flagEntry is a flag with the explanation of one or more commands.
 type flagEntry struct {

@@ -14,6 +14,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/compare"
+	"warp/pkg/find"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -92,6 +93,10 @@ func sections() map[string]reflect.Type {
 		"Conclusion":             reflect.TypeFor[sweep.Conclusion](),
 		"Level":                  reflect.TypeFor[sweep.Level](),
 		"Law":                    reflect.TypeFor[sweep.Law](),
+		"Search":                 reflect.TypeFor[find.Report](),
+		"Step of a search":       reflect.TypeFor[find.Point](),
+		"Value of a step":        reflect.TypeFor[find.Figure](),
+		"Compared searches":      reflect.TypeFor[find.Change](),
 		"Compared sweeps":        reflect.TypeFor[sweep.Comparison](),
 		"Change over all points": reflect.TypeFor[sweep.Overall](),
 		"Change at a point":      reflect.TypeFor[sweep.PointChange](),
@@ -110,6 +115,7 @@ var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibrati
 var notHere = []string{"Operation.one_object_bytes_per_s", "Mark.relapse_s", "Mark.noise", "Group.wire_ms", "Client.figures", "Client.clients", "Client.reasons", "Client figure.op", "Client figure.figure", "Client figure.ms",
 	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled", "Point of a sweep.left_out", "Figure of a point.client", "Level.p99_is_the_clients",
+	"Search.estimate", "Search.held", "Search.notes", "Step of a search.repeated", "Step of a search.client",
 	"Law.alpha", "Law.beta", "Law.gamma", "Law.peak_concurrency", "Law.peak_throughput", "Law.error", "Law.error_percent"}
 
 // A sighting collects the fields in real documents, by section.
@@ -333,6 +339,8 @@ var (
 	verdictsType    = reflect.TypeFor[compare.Verdicts]()
 	comparisonsType = reflect.TypeFor[compare.Comparisons]()
 	historyType     = reflect.TypeFor[compare.History]()
+	findType        = reflect.TypeFor[find.Report]()
+	findChangeType  = reflect.TypeFor[find.Change]()
 	sweepType       = reflect.TypeFor[sweep.Result]()
 	sweepsType      = reflect.TypeFor[sweep.Comparison]()
 )
@@ -352,6 +360,7 @@ func seeEverything(t *testing.T) sighting {
 	seen.calibration(t, dir)
 	seen.cleaning(t, dir)
 	seen.sweeps(t, dir)
+	seen.searches(t, dir)
 	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	return seen
 }
@@ -379,6 +388,13 @@ func (s sighting) runs(t *testing.T, dir string) {
 			s.object(t, "Phase line", l)
 		}
 	}
+}
+
+// searches makes a search whose first load fails, and compares it with itself.
+func (s sighting) searches(t *testing.T, dir string) {
+	s.document(t, mustWarp(t, 4, dir, "find", "--json", "--quiet", "--assert=errors>50%", "--start=20", "--at-least=10", "--logs=search", "get", "--host=embedded",
+		"--obj.size=1KiB", "--objects=10").out, findType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "search", "search").out, findChangeType)
 }
 
 // sweeps makes two sweeps, and compares them. One point of the first one has no store. The load is so low that it is the
