@@ -95,6 +95,9 @@ func (w *wireTest) run(t *testing.T, warp, store string) {
 	}{{"p50", op.Duration.P50, op.Wire.P50, .5}, {"p99", op.Duration.P99, op.Wire.P99, .99}} {
 		want := float64(own[int(f.q*float64(len(own)-1))]) / 1e6
 		t.Logf("%s: service time %.3f ms, on the wire %.3f ms, the store's own %.3f ms", f.name, f.service, f.wire, want)
+		if f.name == "p99" && len(own) < 500 {
+			continue // it is one of the few slowest, and the store's log also has those before the window
+		}
 		// The store's log ends before the answer has passed through the kernel.
 		if f.wire < want-.05 || f.wire > want*1.1+.2 {
 			t.Errorf("%s on the wire is %.3f ms, the store's own %.3f ms", f.name, f.wire, want)
