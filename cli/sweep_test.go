@@ -109,8 +109,8 @@ func TestSweepOfAQueue(t *testing.T) {
 	const workers, service = 4, 40 * time.Millisecond
 	store := newQueueStore(t, workers, service)
 	dir := t.TempDir()
-	r, stderr := runSweep(t, dir, exit.OK, "--pause=0s", "--logs=logs", "--vary=concurrent=1..8+1", "--show=objs,p50",
-		"get", "--host="+store.address, "--obj.size=1KiB", "--objects=12", "--duration=1500ms", "--seed=7")
+	r, stderr := runSweep(t, dir, exit.OK, "--pause=0s", "--logs=logs", "--vary=concurrent=1..8+1", "--show=objs,p50", "--repeat=3",
+		"get", "--host="+store.address, "--obj.size=1KiB", "--objects=12", "--duration=600ms", "--seed=7")
 	if n := store.uploads.Load(); n != 12 {
 		t.Errorf("%d uploads, want those of one pool, 12", n)
 	}
@@ -122,11 +122,11 @@ func TestSweepOfAQueue(t *testing.T) {
 	}
 	for i, p := range r.Points {
 		want := math.Min(float64(i+1), workers) / service.Seconds()
-		if got := p.Cells[0].Median; got > want*1.03 || got < want*.85 { // on a busy machine each sleep takes longer
+		if got := p.Cells[0].Median; got > want*1.05 || got < want*.8 { // on a busy machine each sleep takes longer
 			t.Errorf("concurrency %d: %.1f objects/s, want %.1f", i+1, got, want)
 		}
 	}
-	if c := r.Conclusions; len(c) != 1 || c[0].Enough == nil || c[0].Enough.Concurrency != workers || c[0].Declined || c[0].Law != nil {
+	if c := r.Conclusions; len(c) != 1 || c[0].Enough == nil || c[0].Enough.Concurrency < workers || c[0].Enough.Concurrency > workers+1 || c[0].Declined || c[0].Law != nil {
 		t.Errorf("%+v\n%s", c, stderr)
 	}
 }
