@@ -17,6 +17,7 @@ import (
 	"warp/pkg/consistency/workload"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // consistencyFlags are the flags of warp consistency alone.
@@ -122,21 +123,39 @@ func consistencyCommand(env command.Environment) *command.Command {
 	check, run := c.Check, c.Run
 	c.Check = func(json bool) error {
 		if own.log != "" {
-			return nil
+			return own.checkLog(c)
 		}
 		return check(json)
 	}
 	c.Run = func(ctx context.Context, inv *command.Invocation) error {
-		if own.log != "" {
-			return f.judgeLog(ctx, inv, own.log)
+		if own.log == "" {
+			return run(ctx, inv)
 		}
-		return run(ctx, inv)
+		if err := own.checkLog(c); err != nil {
+			return err
+		}
+		return f.judgeLog(ctx, inv, own)
 	}
 	return c
 }
 
+// checkLog refuses flags of a run, which --log does not make.
+func (f *consistencyFlags) checkLog(c *command.Command) error {
+	for _, name := range []string{"host", "bucket", "duration", "concurrent", "rps-limit", "warp-client", "benchdata", "max-errors", "marks", "seed", "prefix"} {
+		if c.WasGiven(name) {
+			return exit.Usagef("--log and --%s cannot be combined: an earlier run is judged, and no request is sent", name)
+		}
+	}
+	return nil
+}
+
 // judgeLog shows the report of an earlier run.
-func (f *Flags) judgeLog(ctx context.Context, inv *command.Invocation, path string) error {
+func (f *Flags) judgeLog(ctx context.Context, inv *command.Invocation, own *consistencyFlags) error {
+	path := own.log
+	properties, err := own.properties()
+	if err != nil {
+		return err
+	}
 	if err := f.checkAsserts(); err != nil {
 		return err
 	}
@@ -146,6 +165,10 @@ func (f *Flags) judgeLog(ctx context.Context, inv *command.Invocation, path stri
 	judged, err := reports.JudgeConsistency(path)
 	if err != nil {
 		return err
+	}
+	judged.Properties = slices.DeleteFunc(judged.Properties, func(p results.ConsistencyProperty) bool { return !slices.Contains(properties, p.Property) })
+	if len(judged.Properties) == 0 {
+		return exit.Errorf("%s: the run checked none of %s", path, strings.Join(properties, ", "))
 	}
 	r, err := runlog.Analyze(ctx, path, inv.In, f.Analysis.Options())
 	if err != nil {

@@ -52,7 +52,6 @@ const maxShown = 3
 type judge struct {
 	log        *Log
 	anyMissing bool
-	clients    int // highest number of a client in a token, plus one
 }
 
 // A property collects what is known about one.
