@@ -3,7 +3,6 @@ package anonymous
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +126,7 @@ func TestTextKeepsFigures(t *testing.T) {
 	}
 	for _, text := range []string{"see http://x/y", "dial tcp 1.2.3.4:80", "[::1]:9000", "at /etc/passwd", "a.b.example", "me@x.org", "node7:9000"} {
 		if got := n.Text(text); !strings.Contains(got, "(") {
-			t.Error(fmt.Sprintf("%q stayed %q", text, got))
+			t.Errorf("%q stayed %q", text, got)
 		}
 	}
 }
