@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"warp/pkg/bench"
+	"warp/pkg/consistency"
 	"warp/pkg/generator"
 )
 
@@ -24,8 +25,8 @@ func TestRequestsAreNamed(t *testing.T) {
 		}
 		files = append(files, more...)
 	}
-	measured := regexp.MustCompile(`(?:Measure\(ctx, |whole: |part: )"([A-Z]+)"`)
-	var made []string
+	measured := regexp.MustCompile(`(?:Measure\([a-z.]+, |whole: |part: )"([A-Z]+)"`)
+	made := []string{consistency.Complete, consistency.Abort} // constants of its workloads
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -12,10 +12,11 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
-CGO_ENABLED=0 go build -o "$work/warp" .
-CGO_ENABLED=0 go build -C test -o "$work/store" ./timedstore
+CGO_ENABLED=0 go build -o "$work/bin/warp" .
+CGO_ENABLED=0 go build -C test -o "$work/bin/store" ./timedstore
 cd "$work"
-export PATH=$work:$PATH XDG_RUNTIME_DIR=$work # marks reach only the runs of this script
+mkdir --mode=700 sockets
+export PATH=$work/bin:$PATH XDG_RUNTIME_DIR=$work/sockets # marks reach only the runs of this script
 
 python3 -m venv tools
 tools/bin/pip install --quiet asciinema==2.4.0

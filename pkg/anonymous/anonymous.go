@@ -277,7 +277,7 @@ func (n *Names) value(v reflect.Value, field string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && !slices.Contains(kept, f.Name) || f.Name == "Operations" && f.Type.Elem().Kind() == reflect.Struct {
+			if f := v.Type().Field(i); f.IsExported() && !slices.Contains(kept, f.Name) || f.Name == "Operations" && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
 				n.value(v.Field(i), f.Name)
 			}
 		}

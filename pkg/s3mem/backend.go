@@ -30,6 +30,8 @@ type bucket struct {
 	objects index
 	uploads map[gofakes3.UploadID]*upload
 
+	tags []tag
+
 	versioned, suspended, locks bool // versions were ever on; are suspended; object lock is on
 }
 

@@ -298,7 +298,6 @@ func TestRefusals(t *testing.T) {
 		{"PUT", "/k?versionId=abc", "", ""},
 		{"GET", "/k", "X-Amz-Tagging", "a=b"},
 		{"DELETE", "/k", "X-Amz-Copy-Source", "/bkt/other"},
-		{"PUT", "?tagging", "", ""},
 		{"POST", "/k?select&select-type=2", "", ""},
 		{"POST", "/k?restore", "", ""},
 		{"POST", "/k?fan-out", "", ""},

@@ -29,6 +29,8 @@ func (e *Embedded) own(r *http.Request, size int64) func(http.ResponseWriter, *h
 	switch {
 	case key == "" && q.Has("object-lock"):
 		return e.lockConfiguration
+	case key == "" && q.Has("tagging"):
+		return e.bucketTagging
 	case key == "" && q.Has("versions"):
 		return e.listVersions
 	case key == "" && isForm(r):

@@ -26,9 +26,11 @@ func queries(method string, onObject bool) []string {
 	case method == http.MethodGet:
 		return []string{"location", "versioning", "list-type", "prefix", "delimiter", "max-keys", "marker",
 			"continuation-token", "start-after", "encoding-type", "fetch-owner", "uploads", "max-uploads",
-			"key-marker", "upload-id-marker", "versions", "version-id-marker", "object-lock"}
+			"key-marker", "upload-id-marker", "versions", "version-id-marker", "object-lock", "tagging"}
 	case method == http.MethodPut:
-		return []string{"versioning"}
+		return []string{"versioning", "tagging"}
+	case method == http.MethodDelete:
+		return []string{"tagging"}
 	case method == http.MethodPost:
 		return []string{"delete"}
 	}

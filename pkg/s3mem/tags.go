@@ -21,6 +21,34 @@ type tagDocument struct {
 
 type tag struct{ Key, Value string }
 
+// bucketTagging answers PUT, GET and DELETE of a bucket's tags.
+func (e *Embedded) bucketTagging(w http.ResponseWriter, r *http.Request) error {
+	name, _ := split(r)
+	bk, err := e.backend.bucket(name)
+	if err != nil {
+		return err
+	}
+	bk.mu.Lock()
+	defer bk.mu.Unlock()
+	switch r.Method {
+	case http.MethodGet:
+		if len(bk.tags) == 0 {
+			return &refusal{http.StatusNotFound, "NoSuchTagSet", "The bucket has no tags."}
+		}
+		return respond(w, tagDocument{Xmlns: namespace, Tags: bk.tags})
+	case http.MethodPut:
+		var d tagDocument
+		if err := xml.NewDecoder(r.Body).Decode(&d); err != nil {
+			return &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
+		}
+		bk.tags = d.Tags
+	default:
+		bk.tags = nil
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // tagging answers PUT, GET and DELETE of an object's tags.
 func (e *Embedded) tagging(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodGet {

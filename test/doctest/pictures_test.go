@@ -46,7 +46,7 @@ func TestPageOfThePicture(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/pictures/report.html"))
 	check.OK(t, err)
-	for _, want := range []string{"disk pulled", "recovered", "The store&#39;s figures"} {
+	for _, want := range []string{"disk pulled", "recovered", "The figures are the store&#39;s."} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %q", want)
 		}
