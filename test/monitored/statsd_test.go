@@ -236,8 +236,8 @@ func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
 // checkWire checks the lines of one operation as they were sent.
 func checkWire(t *testing.T, lines []string, prefix string, f *figures, took time.Duration) {
 	t.Helper()
-	types := map[string]string{"count": "c", "errors": "c", "pending": "g", "throughput": "g", "latency": "ms", "minlatency": "ms", "maxlatency": "ms"}
-	rare := make(map[string]bool)
+	types := map[string]string{"count": "c", "errors": "c", "pending": "g", "throughput": "g", "latency": "ms", "minlatency": "ms", "maxlatency": "ms", "wire": "ms", "client": "ms"}
+	rare := map[string]bool{"wire": true, "client": true} // only with time stamps of the kernel
 	for _, phase := range oplog.PhaseNames {
 		types["latency."+phase], rare["latency."+phase] = "ms", true
 	}
@@ -251,7 +251,7 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 		value, kind, _ := strings.Cut(rest, "|")
 		kind, rate, sampled := strings.Cut(kind, "|@")
 		v, err := strconv.ParseFloat(value, 64)
-		if err != nil || types[name] != kind || sampled != strings.HasPrefix(name, "latency") {
+		if err != nil || types[name] != kind || sampled != (strings.HasPrefix(name, "latency") || name == "wire" || name == "client") {
 			t.Errorf("%q (%v): the type of %s is %q", l, err, name, types[name])
 		}
 		if sampled {
