@@ -71,7 +71,7 @@ const (
 	StoresFigures = "store"   // all figures are the store's
 	SomeFigures   = "partly"  // some are, others are this machine's
 	ClientLimited = "client"  // this machine limited the throughput
-	UnknownOwner  = "unknown" // the kernel's time stamps are missing
+	UnknownOwner  = "unknown" // the kernel's time stamps are missing, or came while the store may have waited for warp
 )
 
 // A ClientVerdict says which figures describe the store, and which ones this machine.
@@ -133,7 +133,7 @@ func (r *Report) judgeClient() {
 	}
 	if slices.ContainsFunc(ops, func(o *Operation) bool { return o.Wire == nil }) {
 		if r.ClientLoad != nil { // other tools' logs say nothing about their clients
-			v.Verdict, v.Sentence = UnknownOwner, "The client's share of the figures is unknown: the kernel's time stamps are missing."
+			v.Verdict, v.Sentence = UnknownOwner, "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."
 			r.Client = v
 		}
 		return

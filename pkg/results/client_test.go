@@ -39,7 +39,7 @@ func TestClientVerdict(t *testing.T) {
 		"late": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}}, load: hostload.Load{PacingLagS: .01}, verdict: SomeFigures,
 			sentence: "p50, p90 and p99 are the store's; the delay behind the schedule is this machine's."},
 		"no stamps": {ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
-			sentence: "The client's share of the figures is unknown: the kernel's time stamps are missing."},
+			sentence: "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."},
 	} {
 		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
 		r.judgeClient()

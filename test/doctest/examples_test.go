@@ -82,7 +82,7 @@ func storeVariables(t *testing.T) []string {
 
 // busy matches what reports say about the machine, which depends on its other load.
 var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning|Before, warning|After, warning): (\S+: )?this machine may have been the limit.*|` +
-	`.*(are the store's|is the store's|this machine's|kernel's time stamps are missing)[.;].*|This machine was the limit.*| \* On the wire:.*|.*\(\S+ on the wire\).*|` +
+	`.*(are the store's|is the store's|this machine's|usable time stamps of the kernel)[.;].*|This machine was the limit.*| \* On the wire:.*|.*\(\S+ on the wire\).*|` +
 	`(warp: warning|Warning): (.* in flight when the window began,|.* were measured at the same time for) .*)\n`)
 
 // withoutLoad removes that from output.
