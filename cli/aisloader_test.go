@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -155,7 +156,7 @@ func TestAISLoaderKeeps(t *testing.T) {
 		return s.run(0, append([]string{"-bucket=abc", "-minsize=1", "-maxsize=1", "-numworkers=2", "-pctput=100", "-duration=1m", "-randomname=false"}, args...)...)
 	}
 	r := load("-maxputs=3")
-	want(t, r.err, "--cleanup is not given: what this run writes is removed", "cleaned up")
+	want(t, r.err, "--cleanup is not given: at its end, this run removes the objects that it wrote", "cleaned up")
 	if keys, _ := s.keys("abc"); len(keys) > 0 {
 		t.Errorf("%q are left", keys)
 	}
@@ -232,13 +233,13 @@ func TestAISLoaderTimeout(t *testing.T) {
 	if _, err := s.client.WriteSmall(t.Context(), store.Ref{Bucket: "abc", Key: "slow"}, make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}
-	s.run(3, "-bucket=abc", "-epochs=1", "-numworkers=1", "-cleanup=false", "-timeout=1s")
+	s.run(3, "-bucket=abc", "-epochs=1", "-numworkers=1", "-cleanup=false", "-timeout=5s")
 	logs, err := filepath.Glob(filepath.Join(s.dir, "*.csv.zst"))
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("logs %q, %v", logs, err)
 	}
 	eachRow(t, logs[0], func(r *oplog.Record) {
-		if !strings.Contains(r.Err, "the request was not over after 1s") || r.Duration < time.Second || r.FirstByte == 0 {
+		if !strings.Contains(r.Err, "the request was not over after 5s") || r.Duration < 5*time.Second || r.FirstByte == 0 {
 			t.Errorf("after %v: %q", r.Duration, r.Err)
 		}
 	})
@@ -257,12 +258,16 @@ func TestAISLoaderStatsD(t *testing.T) {
 	load := func(args ...string) (metrics string) {
 		s.run(0, append([]string{"-bucket=abc", "-pctput=50", "-minsize=1", "-maxsize=1", "-maxputs=60", "-seed=3", "-numworkers=2", "-loaderid=27",
 			"-statsdport=" + port, "-statsdip=127.0.0.1", "-cleanup=true"}, args...)...)
-		// What was sent over the loopback is there.
-		buf := make([]byte, 1<<16)
-		for {
-			_ = in.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		const over = "this comes after all that was sent before"
+		last, err := net.Dial("udp", in.LocalAddr().String())
+		check.OK(t, err)
+		defer last.Close()
+		_, err = last.Write([]byte(over))
+		check.OK(t, err)
+		for buf := make([]byte, 1<<16); ; {
 			n, _, err := in.ReadFrom(buf)
-			if err != nil {
+			check.OK(t, err)
+			if string(buf[:n]) == over {
 				return metrics
 			}
 			metrics += string(buf[:n])

@@ -135,7 +135,7 @@ func TestAISLoaderOfAIStore(t *testing.T) {
 			t.Errorf("bucket %s has %s", bucket, got)
 		}
 	}
-	r := e.run(t, "aisloader -getconfig -duration=200ms")
+	r := e.run(t, "aisloader -getconfig -duration=1s")
 	if r.code != 0 || !regexp.MustCompile(`CFG +\d`).MatchString(r.out) {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
@@ -143,16 +143,16 @@ func TestAISLoaderOfAIStore(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.out, "Found 3 existing objects") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
-	r = e.run(t, "aisloader -bucket=s3://nvaws -pctput=0 -cached -cleanup=false -duration=100ms")
+	r = e.run(t, "aisloader -bucket=s3://nvaws -pctput=0 -cached -cleanup=false -duration=1s")
 	if !strings.Contains(r.out+r.err, "Found 3 existing objects") { // they are in the cluster since they were read
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
 	r = e.run(t, "aisloader -bucket=filled -duration=10s -pctput=100 -readertype=tar -etl=tar2tf -cleanup=false")
-	if r.code != 1 || !regexp.MustCompile(`(?m)^warp: error: start the transformation: (NotImplemented: )?AIStore transforms objects only where it runs on Kubernetes, and this cluster does not`).MatchString(r.err) {
+	if r.code != 1 || !regexp.MustCompile(`(?m)^warp: error: start the transformation: (NotImplemented: )?AIStore transforms objects only if it runs on Kubernetes, and this cluster does not`).MatchString(r.err) {
 		t.Errorf("a cluster without Kubernetes: %d %s", r.code, r.err)
 	}
 	for line, says := range map[string]string{
-		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "cannot be combined", "-etl=md5 -readlen=3": "transform whole objects", "-etl=md5 -verifyhash": "--verifyhash cannot be combined",
+		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "cannot be combined", "-etl=md5 -readlen=3": "whole objects are transformed", "-etl=md5 -verifyhash": "--verifyhash cannot be combined",
 		"-bprops={": "not a JSON object of properties", "-cached": "is for buckets behind AIStore", "-region=x": "--region needs --s3endpoint", "-etl-spec=/nowhere/x": "/nowhere/x",
 	} {
 		if r := e.run(t, "aisloader -bucket=ais://filled -cleanup=false "+line); r.code != 2 || !strings.Contains(r.err, says) {
@@ -174,7 +174,7 @@ func TestAISLoaderTransforms(t *testing.T) {
 		"-bucket=filled -epochs=1 -etl=echo":             {0, `GET +2 +\t6B`},
 		"-bucket=filled -epochs=1 -etl-spec=" + spec:     {0, `GET +2 +\t64B`},
 		"-bucket=filled -epochs=1 -etl=md5 -subdir=none": {1, `has no objects under prefix`},
-		"-bucket=my_ais_bucket -duration=100ms -pctput=100 -provider=ais -readertype=tar -minsize=2K -maxsize=4K -etl=tar2tf": {0, `PUT +\d`},
+		"-bucket=my_ais_bucket -duration=1s -pctput=100 -provider=ais -readertype=tar -minsize=2K -maxsize=4K -etl=tar2tf": {0, `PUT +\d`},
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

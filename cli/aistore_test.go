@@ -24,7 +24,7 @@ func TestAIStore(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "log")
 			args := append(strings.Fields(line), "--bucket=ais://bench", "--host="+a.URL, "--access-token=secret", "--obj.size=1KiB",
-				"--concurrent=2", "--duration=300ms", "--quiet", "--benchdata="+log)
+				"--concurrent=2", "--duration=1s", "--quiet", "--benchdata="+log)
 			if strings.Fields(line)[0] != "put" {
 				args = append(args, "--objects=40")
 			}
@@ -71,7 +71,7 @@ func TestAIStoreS3(t *testing.T) {
 			} {
 				log := filepath.Join(t.TempDir(), "log")
 				args := append(strings.Fields(line), "--provider=s3", "--host="+a.Proxy.URL, "--bucket=bench", "--region=us-east-1", "--access-key="+a.Proxy.Key.Access,
-					"--secret-key="+a.Proxy.Key.Secret, "--engine="+engine, "--duration=300ms", "--quiet", "--benchdata="+log)
+					"--secret-key="+a.Proxy.Key.Secret, "--engine="+engine, "--duration=1s", "--quiet", "--benchdata="+log)
 				if !strings.Contains(line, "concurrent") {
 					args = append(args, "--concurrent=2")
 				}
@@ -132,7 +132,7 @@ func TestAIStoreFleet(t *testing.T) {
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret"})
 	log := filepath.Join(t.TempDir(), "log")
 	r := runWarp(t, map[string]string{"AIS_AUTHN_TOKEN": "secret"}, "put", "--bucket=ais://fleet", "--host="+a.URL, "--obj.size=1KiB", "--concurrent=2",
-		"--duration=300ms", "--quiet", "--warp-client="+twoClients(t), "--warp-client-wait=60s", "--benchdata="+log)
+		"--duration=6s", "--quiet", "--warp-client="+twoClients(t), "--warp-client-wait=60s", "--benchdata="+log)
 	if r.code != exit.OK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
@@ -148,7 +148,7 @@ func TestAIStoreClean(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{})
 	env := map[string]string{"AIS_ENDPOINT": a.URL}
-	r := runWarp(t, env, "put", "--bucket=ais://new", "--obj.size=1KiB", "--concurrent=2", "--duration=200ms", "--keep-data", "--benchdata="+t.TempDir()+"/log")
+	r := runWarp(t, env, "put", "--bucket=ais://new", "--obj.size=1KiB", "--concurrent=2", "--duration=1s", "--keep-data", "--benchdata="+t.TempDir()+"/log")
 	if r.code != exit.OK || len(a.Keys("new")) < 3 {
 		t.Fatalf("exit code %d, left are %v\n%s", r.code, a.Keys("new"), r.err)
 	}

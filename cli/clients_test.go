@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,11 @@ func twoClients(t *testing.T) string {
 	}
 	var clients []string
 	for range 2 {
-		clients = append(clients, teststore.FreeAddress(t))
+		address := teststore.FreeAddress(t)
+		for slices.Contains(clients, address) { // the first client does not listen yet
+			address = teststore.FreeAddress(t)
+		}
+		clients = append(clients, address)
 		agent := exec.Command(path, "client", clients[len(clients)-1])
 		agent.Env, agent.Dir = append(os.Environ(), teststore.QuickExit), t.TempDir()
 		if err := agent.Start(); err != nil {

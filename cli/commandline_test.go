@@ -93,8 +93,8 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --bucket=az://a_b --host=127.0.0.1:1", code: 2, want: `--bucket: "a_b" is not a bucket name of Azure Blob Storage: it contains '_'`},
 		{args: "aisloader -bucket=s3://bucket -pctput=100 -duration=1s -subdir=a\x01b", code: 2, want: "has a character that listings in XML cannot contain"},
 		{args: "get --metrics=999.1.1.1:1", code: 2, want: `--metrics: "999.1.1.1" is not an IP address`},
-		{args: "get --region=us\x01east", code: 2, want: `is no region: it has a blank or a control character`},
-		{args: "get --dry-run --metrics=127.0.0.1:0", code: 0, want: "Nothing of it was done"},
+		{args: "get --region=us\x01east", code: 2, want: `is not a region: it has a blank or a control character`},
+		{args: "get --dry-run --metrics=127.0.0.1:0", code: 0, want: "Nothing was done"},
 		{args: "--cpu --pprofdir=x get --dry-run", code: 0, want: "--pprofdir  x"},
 		{args: "get --access-key=x", code: 2, want: "is given without --secret-key"},
 		{args: "get --secret-key=x", code: 2, want: "is given without --access-key"},
@@ -107,7 +107,16 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --dry-run", env: rdma, code: 2, want: "environment variable WARP_RDMA: --rdma is not part of this tool; unset it"},
 		{args: "run x.yml", env: rdma, code: 2, want: "environment variable WARP_RDMA:"},
 		{args: "get", env: map[string]string{"WARP_RDMA_WINDOW": "1MiB"}, code: 2, want: "environment variable WARP_RDMA_WINDOW:"},
-		{args: "get --dry-run", env: map[string]string{"WARP_RDMA": "false"}, code: 0, want: "Nothing of it was done"},
+		{args: "get --dry-run", env: map[string]string{"WARP_RDMA": "false"}, code: 0, want: "Nothing was done"},
+		{args: "put --dry-run --obj.size=100MiB --max-objects=10", code: 0, want: "the measurement makes 90 PUT requests"},
+		{args: "put --dry-run --obj.size=100MiB --max-objects=10 --disable-multipart", code: 0, want: "the measurement makes 10 PUT requests"},
+		{args: "put --dry-run --obj.size=100MiB --max-objects=10 --part.size=50MiB", code: 0, want: "the measurement makes 40 PUT requests"},
+		{args: "stat --dry-run --obj.size=100MiB --objects=10", code: 0, want: "the preparation makes 90 PUT requests"},
+		{args: "mixed --dry-run --obj.size=100MiB --rps-limit=10 --duration=10s", code: 0, want: "that is about 45 GET, 30 STAT, 135 PUT, 10 DELETE"},
+		{args: "multipart --dry-run --parts=3", code: 0, want: "the preparation makes 5 PUT requests, 15 MiB at most"},
+		{args: "multipart-put --dry-run --parts=3 --max-objects=10", code: 0, want: "makes 50 UPLOAD, PUTPART requests, 150 MiB at most"},
+		{args: "get --dry-run --split.size=1MiB --rps-limit=10 --duration=10s", code: 0, want: "the measurement makes 1,000 GETPART requests, 1000 MiB at most"},
+		{args: "get --dry-run --split.size=1MiB --rps-limit=10 --duration=10s --list-existing", code: 0, want: "no flag limits their number"},
 		{args: "get --dry-run --range-size=1KiB", code: 0, want: "downloads parts of them"},
 		{args: "get --range-size=1KiB --range=false", code: 2, want: "--range-size and --range=false cannot be combined"},
 		{args: "get --obj.size=1KiB,2KiB", code: 2, want: "a range MIN,MAX needs --obj.randsize"},
@@ -116,13 +125,13 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "stat --assert=GET.p99<50ms", code: 2, want: `--assert: "GET.p99<50ms" cannot be measured: the report of this run has no GET; it is about STAT`},
 		{args: "stat --assert=throughput>10MiB/s", code: 2, want: `"throughput>10MiB/s" cannot be measured: STAT moves no payload; assert objs, in obj/s`},
 		{args: "mixed --assert=DELETE.throughput>10MiB/s", code: 2, want: "DELETE moves no payload"},
-		{args: "mixed --dry-run --assert=throughput>10MiB/s", code: 0, want: "Nothing of it was done"},
+		{args: "mixed --dry-run --assert=throughput>10MiB/s", code: 0, want: "Nothing was done"},
 		{args: "mixed --put-distrib=0 --delete-distrib=0 --assert=PUT.p99<5ms", code: 2, want: "has no PUT; it is about GET, STAT"},
 		{args: "put --post --assert=PUT.p99<5ms", code: 2, want: "has no PUT; it is about POST"},
-		{args: "put --dry-run --assert=PUT.p99<5ms", code: 0, want: "Nothing of it was done"},
+		{args: "put --dry-run --assert=PUT.p99<5ms", code: 0, want: "Nothing was done"},
 		{args: "mixed --analyze.op=get --assert=PUT.p99<5ms", code: 2, want: "has no PUT; it is about GET"},
 		{args: "get --assert=response.p99<5ms", code: 2, want: "only requests on a schedule have a response time; give --rps-limit"},
-		{args: "get --dry-run --rps-limit=5 --assert=response.p99<5ms", code: 0, want: "Nothing of it was done"},
+		{args: "get --dry-run --rps-limit=5 --assert=response.p99<5ms", code: 0, want: "Nothing was done"},
 		{args: "multipart-put --obj.size=1MiB", code: 2, want: "--obj.size is for whole objects: set --part.size and --parts"},
 		{args: "multipart --obj.randsize", code: 2, want: "--obj.randsize is for whole objects: all parts but the last have the same size in S3; set --part.size and --parts"},
 		{args: "multipart-put --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
@@ -136,7 +145,7 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --host=http://a,https://b", code: 2, want: "some hosts are URLs of http and others of https"},
 		{args: "get --dry-run --host=http://h:51080/s3/", code: 0, want: "requests go to http://h:51080/s3\n"},
 		{args: "get --dry-run --tls --host=h{1...2}:9000/s3", code: 0, want: "requests go to https://h1:9000/s3, https://h2:9000/s3\n"},
-		{args: "get --host=http://h/a//b", code: 2, want: `the path /a//b has an empty part`},
+		{args: "get --host=http://h/a//b", code: 2, want: `the path /a//b has a part that is empty`},
 		{args: "get --host=h:9000/s3?x=1", code: 2, want: `'?' cannot be in the path of an endpoint`},
 		{args: "get --redirect-hosts=*.com", code: 2, want: `after *. there has to be a domain`},
 		{args: "get --redirect-hosts=http://a", code: 2, want: `is a URL: write a`},
@@ -170,7 +179,7 @@ func TestCommandLineArguments(t *testing.T) {
 		{args: "analyze a b", code: 1, want: "cannot open the op log a"},
 		{args: "analyze - b", code: 2, want: "standard input cannot be one of several logs"},
 		{args: "cmp a", code: 2, want: "warp cmp needs two op logs"},
-		{args: "cmp - -", code: 2, want: "standard input cannot be two of the runs"},
+		{args: "cmp - -", code: 2, want: "standard input is given twice"},
 		{args: "merge a", code: 2, want: "warp merge needs at least two op logs"},
 		{args: "analyze no-such-file", code: 1, want: "cannot open the op log no-such-file"},
 		{args: "analyze .", code: 1, want: ". is a folder, not an op log"},
@@ -254,7 +263,7 @@ func TestFlagValues(t *testing.T) {
 			}
 			for _, name := range []string{"json", "stats-interval"} {
 				if _, ok := got[name]; ok {
-					t.Errorf("%s is no parameter of a run", name)
+					t.Errorf("%s is not a parameter of a run", name)
 				}
 			}
 		})

@@ -31,7 +31,7 @@ func TestConfirmedAssertionIsFlaky(t *testing.T) {
 				return !bad
 			})
 			junit, figures := filepath.Join(dir, "junit.xml"), filepath.Join(dir, "figures.json")
-			args := []string{"get", "--host=" + store, "--access-key=key", "--secret-key=secret-key", "--obj.size=1KiB", "--objects=5", "--concurrent=1", "--duration=500ms",
+			args := []string{"get", "--host=" + store, "--access-key=key", "--secret-key=secret-key", "--obj.size=1KiB", "--objects=5", "--concurrent=1", "--duration=2s",
 				"--max-errors=100%", "--benchdata=" + filepath.Join(dir, "run"), "--assert=errors<=0%", "--assert=GET.errors<100%", "--confirm", "--junit=" + junit, "--bmf=" + figures}
 			if format == "json" {
 				args = append(args, "--json")

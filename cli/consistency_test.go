@@ -26,7 +26,7 @@ func TestConsistencyOfAFleet(t *testing.T) {
 			t.Cleanup(s.Close)
 			log := filepath.Join(t.TempDir(), "run")
 			r := runWarp(t, nil, "consistency", "--host="+strings.Join(s.Hosts, ","), "--access-key=a", "--secret-key=bbbbbbbb", "--warp-client="+twoClients(t),
-				"--only=create,read-after-write,list-after-write", "--concurrent=4", "--duration=2s", "--json", "--quiet", "--benchdata="+log)
+				"--only=create,read-after-write,list-after-write", "--concurrent=4", "--duration=6s", "--json", "--quiet", "--benchdata="+log)
 			if r.code != test.code {
 				t.Fatalf("exit code %d: %s", r.code, r.err)
 			}
@@ -55,6 +55,22 @@ func TestConsistencyOfAFleet(t *testing.T) {
 				t.Errorf("judged again, exit code %d:\n%s\n%s", again.code, before, after)
 			}
 		})
+	}
+}
+
+// With --log, flags of a run are refused, and flags of the report are not.
+func TestConsistencyOfALogRefusesFlagsOfARun(t *testing.T) {
+	t.Parallel()
+	log := "--log=" + filepath.Join(t.TempDir(), "none.csv.zst")
+	for _, flag := range []string{"--host=127.0.0.1:1", "--duration=1s", "--dry-run", "--timeout=1s", "--stages=1s@5", "--retries=1", "--tls", "--noclear", "--confirm"} {
+		name, _, _ := strings.Cut(flag, "=")
+		if r := runWarp(t, nil, "consistency", log, flag); r.code != exit.Usage || !strings.Contains(r.err, "--log and "+name+" cannot be combined") {
+			t.Errorf("%s: exit code %d: %s", flag, r.code, r.err)
+		}
+	}
+	kept := runWarp(t, nil, "consistency", log, "--only=create", "--skip=delete", "--json", "--quiet", "--analyze.op=GET", "--assert=p99<1s", "--assert-strict")
+	if kept.code != exit.Failed || !strings.Contains(kept.err, "cannot open the op log") {
+		t.Errorf("exit code %d: %s", kept.code, kept.err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/terminal"
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -33,7 +35,7 @@ func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
 	}
 	s := &tty{t: t, file: f, read: make(chan struct{})}
 	go func() { _, _ = io.Copy(s, f); close(s.read) }()
-	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	hung := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
 		hung.Stop()
 		_ = cmd.Process.Kill()
@@ -55,7 +57,7 @@ func (s *tty) drain() {
 	s.t.Helper()
 	select {
 	case <-s.read:
-	case <-time.After(20 * time.Second):
+	case <-time.After(check.Limit):
 		s.t.Fatalf("the terminal is still open: %q", s.String())
 	}
 }
@@ -63,7 +65,7 @@ func (s *tty) drain() {
 // await waits until the program has written text.
 func (s *tty) await(text string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(check.Limit); ; time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(s.String(), text) {
 			return
 		}
@@ -95,7 +97,7 @@ func settled(t *testing.T, text string) {
 
 func TestLiveOnTerminal(t *testing.T) {
 	t.Parallel()
-	s, cmd := fakeOnTerminal(t, "--duration=600ms")
+	s, cmd := fakeOnTerminal(t, "--duration=2s")
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err, s)
 	}
@@ -131,7 +133,7 @@ func TestInterruptOnTerminal(t *testing.T) {
 // without an error line about a context.
 func TestInterruptIsNoFailure(t *testing.T) {
 	t.Parallel()
-	s, cmd := fakeOnTerminal(t, "--duration=2s")
+	s, cmd := fakeOnTerminal(t, "--duration=30s")
 	s.await("Running")
 	s.send("\x03")
 	_ = cmd.Wait()
@@ -161,10 +163,11 @@ func TestQuietOnTerminal(t *testing.T) {
 
 func TestLinesWithoutTerminal(t *testing.T) {
 	t.Parallel()
-	r := runWarp(t, nil, "fake", "--duration=450ms", "--stats-interval=100ms")
+	r := runWarp(t, nil, "fake", "--duration=2s", "--stats-interval=100ms")
 	if r.out != "the report\n" || strings.Contains(r.err, "\x1b") {
 		t.Errorf("%+v", r)
 	}
+	r.err = regexp.MustCompile(`(?m)^warp: \d+s `).ReplaceAllString(r.err, "warp: 0s ")
 	if want := "warp: 0s GET: 12345 requests, 0 errors, p50 1.23ms, p99 25.0ms; now 1234.5 MiB/s, 123 obj/s\n" +
 		"warp: 0s STAT: 99 requests, 7 errors, p50 812µs, p99 2.00s; now 0.0 MiB/s, 9.90 obj/s\n"; !strings.Contains(r.err, want) {
 		t.Errorf("want %q in %q", want, r.err)
@@ -173,7 +176,7 @@ func TestLinesWithoutTerminal(t *testing.T) {
 		t.Errorf("%q", r.err)
 	}
 
-	r = runWarp(t, nil, "fake", "--duration=450ms", "--stats-interval=100ms", "--json")
+	r = runWarp(t, nil, "fake", "--duration=2s", "--stats-interval=100ms", "--json")
 	if want := `"op":"GET","requests":12345,"errors":0,"mib_per_s":1234.5,"objects_per_s":123.45,"p50_ms":1.234,"p99_ms":25}` + "\n"; !strings.Contains(r.err, want) {
 		t.Errorf("want %q in %q", want, r.err)
 	}
@@ -202,7 +205,7 @@ func TestLiveInTmux(t *testing.T) {
 	s.await("Preparing  [")
 	s.run("send-keys", "C-c")
 	s.await("exit code 130")
-	s.enter("clear; " + fake + " fake --duration=3s; echo exit code $?")
+	s.enter("clear; " + fake + " fake --duration=20s; echo exit code $?")
 	text := s.await("Running  [")
 	if s.run("display-message", "-p", "#{cursor_flag}") != "0" {
 		t.Error("the cursor is visible beside the live view")
@@ -211,6 +214,8 @@ func TestLiveInTmux(t *testing.T) {
 		t.Errorf("%d lines about preparing:\n%s", n, text)
 	}
 	s.run("resize-window", "-x", "60", "-y", "20")
+	time.Sleep(time.Second) // it is drawn a few times more
+	s.run("send-keys", "q")
 	text = s.await("exit code 0")
 	if strings.Contains(text, "Running") || strings.Contains(text, "mean MiB/s") {
 		t.Errorf("rests of the live view:\n%s", text)

@@ -24,7 +24,7 @@ func TestExpressBenchmarks(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = mem.Close() })
 	e := standin.NewExpress(mem)
-	e.Lasts = 3 * time.Second // of which half is over soon
+	e.Lasts = 20 * time.Second // a busy machine renews it in time, and this test takes longer
 	e.Start(t, false)
 	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{e.Addr}), Provider: "s3express", Concurrency: 1,
 		Credentials: store.Keys{AccessKey: e.User.Access, SecretKey: e.User.Secret}})
@@ -41,7 +41,7 @@ func TestExpressBenchmarks(t *testing.T) {
 		}
 		return r
 	}
-	load := []string{"--duration=300ms", "--concurrent=3"}
+	load := []string{"--duration=1s", "--concurrent=3"}
 	logOf := func(name string) string { return "--benchdata=" + filepath.Join(t.TempDir(), name) }
 	for _, command := range [][]string{
 		{"put", "--obj.size=1KiB"},
@@ -67,9 +67,9 @@ func TestExpressBenchmarks(t *testing.T) {
 			}
 		}
 	}
-	run(exit.OK, "mixed", "--obj.size=1KiB", "--objects=10", "--duration=300ms", "--concurrent=2", "--warp-client="+twoClients(t), "--warp-client-wait=60s", logOf("fleet"))
+	run(exit.OK, "mixed", "--obj.size=1KiB", "--objects=10", "--duration=6s", "--concurrent=2", "--warp-client="+twoClients(t), "--warp-client-wait=60s", logOf("fleet"))
 	run(exit.OK, "put", "--obj.size=1KiB", "--max-objects=50", "--keep-data", "--seed=7", "--prefix=kept", logOf("kept"))
-	run(exit.OK, "get", "--list-existing", "--prefix=kept/", "--duration=200ms", logOf("existing"))
+	run(exit.OK, "get", "--list-existing", "--prefix=kept/", "--duration=1s", logOf("existing"))
 	if r := run(exit.OK, "clean", "--seed=7"); !strings.Contains(r.out, "50") {
 		t.Errorf("clean says %q", r.out)
 	}
@@ -123,7 +123,7 @@ func TestNamesOfDirectoryBucketsElsewhere(t *testing.T) {
 	t.Cleanup(func() { _ = mem.Close() })
 	for _, host := range []string{mem.Addr(), "embedded"} {
 		r := runWarp(t, nil, "get", "--host="+host, "--bucket=bench--use1-az4--x-s3",
-			"--obj.size=1KiB", "--objects=10", "--duration=200ms", "--concurrent=1", "--stress")
+			"--obj.size=1KiB", "--objects=10", "--duration=1s", "--concurrent=1", "--stress")
 		if r.code != exit.OK {
 			t.Errorf("%s: exit code %d: %s", host, r.code, r.err)
 		}

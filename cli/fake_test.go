@@ -69,17 +69,21 @@ func fakeCommands(env command.Environment) []*command.Command {
 			case "some-fail":
 				return exit.Requestsf("3 of 100 requests failed")
 			}
-			return fakeRun(ctx, inv, o.duration, o.progress.Interval, o.host == "panics")
+			return fakeRun(ctx, inv, o.duration, o.progress.Interval, o.host)
 		},
 	}}
 }
 
 // fakeRun goes through the phases of a run.
-func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time.Duration, panics bool) error {
+func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time.Duration, host string) error {
+	step := min(length/40, 100*time.Millisecond)
+	if host == "slow" {
+		step = length / 40
+	}
 	prepare := inv.View(interval).Bar(live.Task{Title: "Preparing", Unit: "objects", Total: 20})
 	for range 20 {
 		select {
-		case <-time.After(min(length/40, 100*time.Millisecond)):
+		case <-time.After(step):
 		case <-ctx.Done():
 		}
 		prepare.Add(1)
@@ -97,7 +101,7 @@ func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time
 	case <-stopped:
 	case <-ctx.Done():
 	}
-	if panics {
+	if host == "panics" {
 		panic("on purpose")
 	}
 	run.Finish()

@@ -30,7 +30,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 			front, target := standin.StartGateway(t, "/s3", mem), standin.StartGateway(t, "/s3", mem)
 			front.Redirect(standin.To("http://" + target.Addr))
 			args := []string{"--host=" + front.URL, "--access-key=" + front.Key.Access, "--secret-key=" + front.Key.Secret, "--engine=" + engine,
-				"--duration=300ms", "--concurrent=2", "--quiet"}
+				"--duration=1s", "--concurrent=2", "--quiet"}
 			for _, command := range [][]string{
 				{"put", "--obj.size=1KiB"}, {"put", "--obj.size=200KiB"}, {"get", "--obj.size=1KiB", "--objects=10"}, {"mixed", "--obj.size=1KiB", "--objects=10"},
 				{"list", "--obj.size=1KiB", "--objects=20"}, {"stat", "--obj.size=1KiB", "--objects=10"}, {"delete", "--obj.size=1KiB", "--objects=40", "--batch=5"},

@@ -155,9 +155,9 @@ func TestHangupHolds(t *testing.T) {
   api: v1
   benchmarks:
     - benchmark: put
-      params: {benchdata: first, rps-limit: 200, max-objects: 1000}
+      params: {benchdata: first, rps-limit: 200, max-objects: 2400}
     - benchmark: stat
-      params: {benchdata: second, objects: 5, duration: 500ms}
+      params: {benchdata: second, objects: 5, duration: 1s}
 `
 	if err := os.WriteFile(filepath.Join(dir, "two.yml"), []byte(file), 0o644); err != nil {
 		t.Fatal(err)
@@ -204,18 +204,18 @@ func TestTerminalClosed(t *testing.T) {
 			dir := t.TempDir()
 			teststore.HearHangups()
 			cmd := exec.Command("sh", "-c", test.shell+` exec "$0" put --host=embedded --obj.size=1KiB --concurrent=2 --rps-limit=100 `+
-				`--max-objects=300 --duration=5m --stats-interval=100ms --benchdata=run `+test.flag+` >text 2>&1`, path)
+				`--max-objects=800 --duration=5m --stats-interval=100ms --benchdata=run `+test.flag+` >text 2>&1`, path)
 			cmd.Dir = dir
 			terminal, err := pty.Start(cmd)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() }).Stop()
+			defer time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 			text := func() string {
 				b, _ := os.ReadFile(filepath.Join(dir, "text"))
 				return string(b)
 			}
-			for deadline := time.Now().Add(20 * time.Second); !strings.Contains(text(), "PUT") && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(time.Minute); !strings.Contains(text(), "PUT") && time.Now().Before(deadline); {
 				time.Sleep(5 * time.Millisecond)
 			}
 			_ = terminal.Close()

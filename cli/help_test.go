@@ -171,7 +171,7 @@ func TestFlagsHaveHelp(t *testing.T) {
 			}
 			for _, name := range f.Names() {
 				if seen[name] {
-					t.Errorf("warp %s: flag %s is there twice", c.Name, name)
+					t.Errorf("warp %s: flag %s occurs twice", c.Name, name)
 				}
 				seen[name] = true
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"warp/cli/command"
 	"warp/cli/commands"
@@ -87,8 +88,10 @@ func (a *app) invocation(c *command.Command, positional, args []string, hide *re
 // function ends the watch.
 func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
+	parent := os.Getppid()
 	go func() {
 		defer close(ended)
+		var first time.Time
 		for n := 0; ; {
 			select {
 			case <-done:
@@ -100,12 +103,16 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console)
 					continue
 				}
 			}
+			if n > 0 && time.Since(first) < time.Second && parentDies(parent, done) {
+				continue
+			}
 			if n++; n > 1 {
 				con.PrintLastWarning()
 				con.Close()
 				a.exit(exit.Interrupted)
 				return
 			}
+			first = time.Now()
 			cancel(bench.ErrInterrupted)
 			// Not here: a terminal that is stopped, or a pipe that nobody reads,
 			// must not keep the second signal from being seen.
@@ -113,6 +120,23 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console)
 		}
 	}()
 	return func() { close(done); <-ended }
+}
+
+// parentDies reports whether a signal that is repeated at once comes from the death of the parent, and not from a person who
+// wants to quit at once. Linux sends the signal of a dying parent again for each of its threads to which the child was handed
+// over before that one ended, too. The parent ends a moment later.
+func parentDies(parent int, done <-chan struct{}) bool {
+	for range 10 {
+		if os.Getppid() != parent {
+			return true
+		}
+		select {
+		case <-done:
+			return true
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // hungUp toggles the tracing of HTTP, unless the signal is about the terminal.

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"warp/cli/command"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -26,7 +27,7 @@ import (
 func TestMain(m *testing.M) {
 	name, value, _ := strings.Cut(teststore.QuickExit, "=")
 	_ = os.Setenv(name, value) // of the processes that tests start
-	testscript.Main(m, map[string]func(){
+	testscript.Main(check.Waiting(m), map[string]func(){
 		"warp": func() {
 			os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 		},

@@ -32,7 +32,7 @@ func TestMarkSignal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 	id := runID(t, env)
 	for i, text := range []string{"by hand", "signals"} {
 		if r := markWhenMeasured(t, env, id, text); r.code != exit.OK {
@@ -43,7 +43,7 @@ func TestMarkSignal(t *testing.T) {
 		}
 	}
 	// A signal takes its time.
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if r := runWarp(t, nil, "analyze", "--json", log+".csv.zst.part"); strings.Contains(r.out, "SIGUSR1 number 1") {
 			break
 		}

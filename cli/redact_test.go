@@ -74,7 +74,7 @@ func TestPasswordOfAGateway(t *testing.T) {
 			t.Errorf("more is hidden than the password:\n%s%s", r.out, r.err)
 		}
 		if format == "--json" && (!strings.Contains(analyzed.out, `"bucket": "warp-benchmark-bucket"`) || !strings.Contains(analyzed.out, `"access-key": "warp"`)) {
-			t.Errorf("the log hides what is no secret:\n%s", analyzed.out)
+			t.Errorf("the log hides text that is not secret:\n%s", analyzed.out)
 		}
 	}
 }

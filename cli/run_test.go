@@ -91,7 +91,7 @@ func TestRunInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	suite := filepath.Join(dir, "suite.yml")
-	text := "warp:\n  api: v1\n  remote: {host: embedded}\n  params: {objects: 3, obj: {size: 1KiB}, duration: 50ms}\n" +
+	text := "warp:\n  api: v1\n  remote: {host: embedded}\n  params: {objects: 3, obj: {size: 1KiB}, duration: 500ms}\n" +
 		"  benchmarks: [{benchmark: get, benchdata: '" + dir + "/get'}, {benchmark: stat, benchdata: '" + dir + "/stat'}]\n"
 	if err := os.WriteFile(suite, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

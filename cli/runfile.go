@@ -47,14 +47,14 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 }
 
 // planFile finds out whether the benchmarks of a file would begin.
-func (a *app) planFile(ctx context.Context, line *command.Line, hide *redact.Redactor) ([]*suite.Run, error) {
+func (a *app) planFile(ctx context.Context, line *command.Line, hide *redact.Redactor) ([]*suite.Benchmark, error) {
 	file, err := suite.Read(ctx, line, a.in, hide, a.console(console.Options{}, hide).Warnf)
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]*suite.Run, len(file.Benchmarks))
+	runs := make([]*suite.Benchmark, len(file.Benchmarks))
 	for i, b := range file.Benchmarks {
-		runs[i] = &suite.Run{Benchmark: b, File: file.Name}
+		runs[i] = &suite.Benchmark{Benchmark: b, File: file.Name}
 		err := runs[i].Parse(a.table(), line.Flags)
 		if err == nil {
 			c := runs[i].Parsed.Command

@@ -28,7 +28,7 @@ func TestRunSchema(t *testing.T) {
 
 type schema = map[string]any
 
-// runSchema is the form of a file, of which editors know nothing but the YAML: a variable may stand wherever a value may.
+// runSchema is the schema of a file for editors, which see templates as YAML: a variable may be in the place of any value.
 func runSchema() schema {
 	env := mapEnvironment(nil)
 	var names, flags []string
@@ -68,7 +68,7 @@ func runSchema() schema {
 	for _, group := range []string{"remote", "params", "io", "advanced"} {
 		settings[group] = schema{"$ref": "#/$defs/group"}
 	}
-	// What may stand in a plain group is what may stand beside it, but for the groups of that kind.
+	// A plain group may have all keys that are allowed next to it, except other plain groups.
 	inGroup := schema{}
 	for name, s := range settings {
 		if !slices.Contains([]string{"remote", "params", "io", "advanced"}, name) {
@@ -101,7 +101,7 @@ func runSchema() schema {
 			"marks": schema{"type": []string{"array", "null"}, "items": schema{
 				"type": "object", "additionalProperties": false, "required": []string{"at", "text"},
 				"properties": schema{
-					"at":   schema{"$ref": "#/$defs/text", "description": "time since the begin of the measured part, such as 2m"},
+					"at":   schema{"$ref": "#/$defs/text", "description": "time since the start of the measured part, such as 2m"},
 					"text": schema{"$ref": "#/$defs/text", "description": "what is done to the store"},
 					"exec": schema{"$ref": "#/$defs/text", "description": "command for the shell, which does it"},
 				},
@@ -126,7 +126,9 @@ func valueSchema(f cli.Flag) schema {
 		case int, int64, uint, uint64:
 			kind = "integer"
 		case float64:
-			kind = "number"
+			if _, plain := f.(*cli.FloatFlag); plain { // --pick=zipf:0.99 has words around its number
+				kind = "number"
+			}
 		}
 	}
 	if kind == "integer" && (suite.Expected(f) != "a whole number") {

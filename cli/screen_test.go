@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // A screen that tmux shows.
@@ -42,11 +44,10 @@ func (s *screen) enter(line string) { s.run("send-keys", line, "Enter") }
 // await waits until the screen shows what.
 func (s *screen) await(what string) string {
 	s.t.Helper()
-	for range 800 {
+	for end := time.Now().Add(check.Limit); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
 		if text := s.text(); strings.Contains(text, what) {
 			return text
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
 	s.t.Fatalf("%q did not appear:\n%s", what, s.text())
 	return ""

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// A slowProfiler stands before a store and profiles as MinIO does, but begins much more slowly.
+// A slowProfiler is a proxy of a store that makes profiles as MinIO does, but begins much more slowly.
 type slowProfiler struct {
 	store         http.Handler
 	takes         time.Duration
@@ -53,14 +53,14 @@ func TestServerProfilesCostNoTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	p := &slowProfiler{takes: time.Second, store: e}
+	p := &slowProfiler{takes: 3 * time.Second, store: e}
 	front := httptest.NewServer(p)
 	t.Cleanup(front.Close)
 	log := filepath.Join(t.TempDir(), "log.csv.zst")
 	errw := &teststore.Output{}
 	a := &app{in: strings.NewReader(""), out: io.Discard, errw: errw, env: noEnv, signals: make(chan os.Signal), exit: func(int) {}}
 	code := a.main(t.Context(), []string{"put", "--host=" + strings.TrimPrefix(front.URL, "http://"), "--access-key=keykey", "--secret-key=bbbbbbbb",
-		"--bucket=bucket", "--obj.size=1KiB", "--concurrent=2", "--duration=800ms", "--serverprof=mem", "--benchdata=" + log})
+		"--bucket=bucket", "--obj.size=1KiB", "--concurrent=2", "--duration=2s", "--serverprof=mem", "--benchdata=" + log})
 	if code != 0 || p.begun.Load() != 2 || p.within.Load() == 0 || p.after.Load() != 0 {
 		t.Errorf("exit code %d, begun %d times, %d uploads while it profiled, %d afterwards: %s", code, p.begun.Load(), p.within.Load(), p.after.Load(), errw)
 	}

@@ -10,11 +10,11 @@ import (
 
 	"warp/cli/files/runlog"
 	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
 )
 
 // The rate follows the stages by the store's own count of requests per second, and each stage is reported by itself.
-func TestStages(t *testing.T) {
-	t.Parallel()
+func TestMeasuredStages(t *testing.T) {
 	var mu sync.Mutex
 	var at []time.Time
 	store := storeBehind(t, func(http.ResponseWriter) bool {
@@ -41,7 +41,7 @@ func TestStages(t *testing.T) {
 			t.Errorf("the store got %v requests in second %d, want %v\n%s", counts[second], second, want, run.out)
 		}
 	}
-	r, err := runlog.Analyze(t.Context(), log+runlog.Suffix, nil, aggregate.Options{})
+	r, err := runlog.Analyze(t.Context(), log+oplog.Suffix, nil, aggregate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,5 +51,36 @@ func TestStages(t *testing.T) {
 	}
 	if len(r.Statements) != 3 || r.Statements[1] != "2s@50..250" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
 		t.Errorf("stages %q have %v requests", r.Statements, requests)
+	}
+}
+
+// Requests of a stage that were due and never sent count in its offered rate and its response times.
+func TestUnsentRequestsOfStages(t *testing.T) {
+	t.Parallel()
+	store := storeBehind(t, func(http.ResponseWriter) bool {
+		time.Sleep(25 * time.Millisecond)
+		return true
+	})
+	log := filepath.Join(t.TempDir(), "stages")
+	run := runWarp(t, nil, "get", "--host="+store, "--access-key=key", "--secret-key=secret", "--obj.size=1KiB", "--objects=1", "--concurrent=1",
+		"--stages=1s@10, 6s@200", "--quiet", "--benchdata="+log)
+	if run.code != 0 {
+		t.Fatalf("exit code %d: %s", run.code, run.err)
+	}
+	r, err := runlog.Analyze(t.Context(), log+oplog.Suffix, nil, aggregate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range r.Operations {
+		g := r.Groups[op.Group]
+		if op.Statement == 1 && g.Unsent != 0 {
+			t.Errorf("%d requests of the first stage were not sent", g.Unsent)
+		}
+		if op.Statement == 2 && (g.Unsent+int64(op.Requests) != 1200 || g.OfferedPerS < 2*g.AchievedPerS || op.Response.Unsent != uint64(g.Unsent) || r.Conditions.Unsent != g.Unsent) {
+			t.Errorf("%d requests, %d unsent, %+v; offered %v/s, achieved %v/s, conditions %+v", op.Requests, g.Unsent, op.Response, g.OfferedPerS, g.AchievedPerS, r.Conditions)
+		}
+	}
+	if len(r.Groups) < 2 {
+		t.Errorf("%d groups", len(r.Groups))
 	}
 }

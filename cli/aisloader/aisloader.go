@@ -92,7 +92,7 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 		&cli.StringFlag{Name: "ca-file", Destination: &f.store.CAFile, TakesFile: true, Usage: "with https: PEM `FILE` of additional certificate authorities"},
 		&cli.BoolFlag{Name: "insecure", Destination: &f.store.Insecure, Usage: "with https: accept any certificate"},
 		&cli.StringFlag{Name: "bprops", Destination: &f.bucketProps, Usage: "properties of the AIStore bucket, as `JSON`"},
-		&flagtype.Duration{Name: "timeout", Value: defaultLoaderTimeout, Destination: &f.store.Timeout, Usage: "fail a request that is not over after `TIME`; 0 is no limit"},
+		&flagtype.Duration{Name: "timeout", Value: defaultLoaderTimeout, Destination: &f.store.Timeout, Usage: "fail a request that takes longer than `TIME`; 0 is no limit"},
 		&flagtype.Choice{Name: "cksum-type", Value: "xxhash", Config: loaderChecksumNames(), Destination: &f.checksum, Usage: "upload with a checksum of `KIND`; to S3 only if you name one"},
 	}}
 }
@@ -111,13 +111,13 @@ func (f *loaderFlags) workloadGroup() command.Group {
 		&cli.IntFlag{Name: "epochs", Destination: &f.epochs, Validator: flagtype.AtLeast(0), DefaultText: "as long as --duration lasts", Usage: "end the run after `N` passes over the objects"},
 		&cli.BoolFlag{Name: "uniquegets", Value: true, Destination: &f.unique, Usage: "download all objects equally often, in random order"},
 		&cli.StringFlag{Name: "filelist", Destination: &f.fileList, TakesFile: true, Usage: "download the objects named in `FILE`, one per line, instead of listing the bucket"},
-		&cli.BoolFlag{Name: "skiplist", Destination: &f.skipList, Usage: "with --pctput=100: do not list the bucket, which warp does not do anyway"},
+		&cli.BoolFlag{Name: "skiplist", Destination: &f.skipList, Usage: "with --pctput=100: do not list the bucket; no effect, because warp never does"},
 		&cli.StringFlag{Name: "readoff", Destination: &f.readOffset, Usage: "skip the first `SIZE` bytes of each object"},
 		&cli.StringFlag{Name: "readlen", Destination: &f.readLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
 		&flagtype.Choice{Name: "readertype", Value: loaderReader, Config: flagtype.Choices{loaderReader, "file", benchmarks.ReaderRand, benchmarks.ReaderTar}, Destination: &f.readerType,
 			Usage: "payload `KIND`: sg or rand (random bytes) or tar (each object is a TAR archive)"},
 		&cli.StringFlag{Name: "tmpdir", Value: "/tmp/ais", Usage: "no effect: `DIR` is for --readertype=file"},
-		&cli.BoolFlag{Name: "verifyhash", Value: true, Destination: &f.verifyHash, Usage: "compare downloads with the store's checksum, where it sends one"},
+		&cli.BoolFlag{Name: "verifyhash", Value: true, Destination: &f.verifyHash, Usage: "compare downloads with the store's checksum, if it sends one"},
 		&cli.BoolFlag{Name: "latest", Destination: &f.latest, Usage: "have AIStore look for a later version in the remote bucket"},
 		&cli.BoolFlag{Name: "cached", Destination: &f.cached, Usage: "list only the objects of a remote bucket that are in the AIStore cluster"},
 		&cli.StringFlag{Name: "etl", Destination: &f.etl, Usage: "download through AIStore's transformation `NAME`: tar2tf, md5 or echo"},
@@ -138,7 +138,7 @@ func (f *loaderFlags) workloadGroup() command.Group {
 func (f *loaderFlags) loaderRunGroup() command.Group {
 	return command.Group{Title: command.RunTitle, Flags: []cli.Flag{
 		&cli.BoolFlag{Name: "cleanup", Destination: &f.cleanup, DefaultText: "only what this run writes",
-			Usage: "remove what warp has ever written to the bucket, and the bucket if warp made it; --cleanup=false keeps all"},
+			Usage: "remove all objects that warp has ever written to the bucket, and the bucket if warp made it; --cleanup=false keeps all"},
 	}, Also: []cli.Flag{
 		&cli.IntFlag{Name: "statsinterval", Value: 10, Destination: &f.statsInterval, Validator: flagtype.AtLeast(0), Usage: "print a line every `N` seconds; 0 is never"},
 		&cli.StringFlag{Name: "stats-output", Destination: &f.statsOutput, TakesFile: true, Usage: "write the table to `FILE` instead of standard output"},

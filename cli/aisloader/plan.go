@@ -133,7 +133,7 @@ func (f *loaderFlags) resolveLoad(p *loaderPlan) (err error) {
 	p.kept = f.cleanup && !f.getConfig
 	switch {
 	case f.readerType == "file":
-		return exit.Usagef("--readertype=file: warp makes payload in memory, so that the local disk is not what is measured").WithHint("use --readertype=sg")
+		return exit.Usagef("--readertype=file: warp makes payload in memory, so that it does not measure the local disk").WithHint("use --readertype=sg")
 	case f.epochs > 0 && f.pctPut == 100:
 		return exit.Usagef("--epochs and --pctput=100 cannot be combined: nothing is read")
 	case f.skipList && f.fileList == "" && f.pctPut < 100:
@@ -164,7 +164,7 @@ func (f *loaderFlags) resolveSizes(p *loaderPlan) error {
 	p.op.ReadOffset, p.op.ReadLength = sizes[2], sizes[3]
 	switch {
 	case p.transform.Name != "" && (p.op.ReadOffset > 0 || p.op.ReadLength > 0):
-		return exit.Usagef("--etl and --etl-spec transform whole objects: leave out --readoff and --readlen")
+		return exit.Usagef("--etl and --etl-spec cannot be combined with --readoff and --readlen: whole objects are transformed")
 	case smallest > largest:
 		return exit.Usagef("--minsize=%s is more than --maxsize=%s", f.minSize, f.maxSize).WithHint("give both")
 	case largest > benchmarks.MaxObject:
@@ -208,7 +208,7 @@ func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 	case f.hashBits == 0 && notNumber != nil:
 		return exit.Usagef("--loaderid: %q is not a whole number from 0 up", f.loaderID).WithHint("for a hash of it as the id add --loaderidhashlen=8")
 	case f.loaders > 0 && id >= uint64(f.loaders):
-		return exit.Usagef("--loaderid=%d is not below --loadernum=%d", id, f.loaders).WithHint("ids begin at 0")
+		return exit.Usagef("--loaderid=%d is not below --loadernum=%d", id, f.loaders).WithHint("ids start at 0")
 	case f.hashBits > 0:
 		p.opts.Layout.Counts = generator.CountsOfNamedLoader(f.loaderID, f.hashBits)
 		p.id = p.opts.Layout.Counts.ID
@@ -254,7 +254,7 @@ func (f *loaderFlags) resolveOptions(p *loaderPlan) (err error) {
 	o.NoBucket = f.getConfig
 	switch {
 	case p.transform.Name != "":
-		o.Verify = verify.None // what comes is another object
+		o.Verify = verify.None // another object comes
 	case !f.verifyHash || p.op.ReadOffset > 0 || p.op.ReadLength > 0:
 		o.Verify = verify.ETag
 	default:

@@ -58,6 +58,7 @@ func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
 		}
 		d.Say("%s", f.describe(p))
 		f.PlanFiles(d, &p.opts)
+		d.Identity(session.Identity(inv, &f.RunFlags, &p.opts, nil))
 	}
 	return d.Show(inv, f.DryRun)
 }
@@ -86,14 +87,14 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 		return err
 	}
 	if !f.given("cleanup") {
-		inv.Notef("--cleanup is not given: what this run writes is removed at its end, and nothing else")
+		inv.Notef("--cleanup is not given: at its end, this run removes the objects that it wrote, and nothing else")
 	}
 	switch {
 	case f.pctPut < 100 || f.given("pctput"):
 	case p.newName:
 		inv.Notef("bucket %s is new, and there is nothing to read: --pctput is 100", p.opts.Bucket)
 	default:
-		inv.Notef("--maxputs asks for uploads, and --pctput is not given: it is 100")
+		inv.Notef("--maxputs is given without --pctput, which is therefore 100")
 	}
 	p.opts.Redact = inv.Hide.Text
 	f.Plan = fmt.Sprintf("bucket %s: %s", p.opts.Bucket, f.describe(p))
@@ -263,7 +264,7 @@ func (p *loaderProgress) Measuring() (stop func()) {
 	return live.Every(time.Duration(l.flags.statsInterval)*time.Second, l.table.Interval)
 }
 
-// CleanUp removes the objects of the run, and with --cleanup=true those of earlier runs and the bucket.
+// CleanUp removes the objects of the run, and with --cleanup=true also the objects of earlier runs and the bucket.
 func (l *aisloaderLoad) CleanUp(ctx context.Context, err error) (note string, failed error) {
 	l.stopTransform(ctx)
 	note, failed = l.Local.CleanUp(ctx, err)

@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 	check.Golden(t, "testdata/table.json", printed(true))
 }
 
-// The list is JSON as it stands, with numbers as aisloader writes them.
+// The list is valid JSON, with numbers as aisloader writes them.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var all []map[string]struct {

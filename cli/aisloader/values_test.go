@@ -30,6 +30,6 @@ func TestParseBucket(t *testing.T) {
 		}
 	}
 	if _, err := ParseBucket("http://x", "ais"); err == nil {
-		t.Error("http is no provider")
+		t.Error("http is not accepted as a provider")
 	}
 }

@@ -16,7 +16,7 @@ func appendBenchmark() benchmark {
 		op: &op, requests: []string{"APPEND"},
 		needs: []provider.Feature{provider.Appends},
 		about: []string{
-			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
+			"Each worker appends --obj.size to an object of its own, and starts a new one after 10,000 appends.",
 		},
 		plan: func() string {
 			return fmt.Sprintf("has each worker append %s at a time to an object of its own", pool.drawn)

@@ -16,7 +16,7 @@ func withoutPayload() []string {
 	return []string{"STAT", "LIST", "DELETE", "RETENTION", "PUTTAGS", "GETTAGS", "DELETETAGS"}
 }
 
-// A measurable says what the report of a run is going to have figures about.
+// A measurable describes which figures the report of a run will have.
 type measurable struct {
 	requests []string
 	openLoop bool
@@ -25,7 +25,7 @@ type measurable struct {
 
 // measurable is about a benchmark whose own flags were checked.
 func (f *Flags) measurable(b benchmark) measurable {
-	m := measurable{b.requests, f.rps > 0 || len(f.shape.stages) > 0, f.Ends.Duration}
+	m := measurable{b.requests, b.scheduled || f.like || f.rps > 0 || len(f.shape.stages) > 0, f.Ends.Duration}
 	if b.made != nil {
 		m.requests = b.made()
 	}

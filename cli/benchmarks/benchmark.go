@@ -43,6 +43,7 @@ type Flags struct {
 	allowDeadHosts                 bool
 	suite                          bool // see invocation
 	pool                           poolRole
+	like                           bool // the arrivals are from a profile
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -51,7 +52,7 @@ type benchmark struct {
 	op            bench.Op         // whose fields its flags set
 	requests      []string         // names of its requests in the log, without the preparation
 	made          func() []string  // those that it makes with the flags as given; nil = all
-	divided       func() []float64 // of these, from 0 to 1; nil if they are of one kind, or follow each other
+	divided       func() []float64 // how many of each for one operation; nil if they are of one kind, or unknown
 	about         []string
 	examples      []string
 	flags         []cli.Flag         // its own, first in the help
@@ -63,6 +64,7 @@ type benchmark struct {
 	duration      time.Duration      // default of --duration; 0 = the usual one
 	oneBucket     bool               // it is about one bucket
 	empties       bool               // it ends when no object is left
+	scheduled     bool               // its requests are due at times of its own
 	parts         string             // what --part.size is for; "" = it has none, or one of its own
 	needs         []provider.Feature // of the store
 	absent        []command.Absent   // flags that it lacks although others have them
@@ -110,7 +112,7 @@ func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.
 			if err != nil {
 				return err
 			}
-			if note := f.Autoterm.UnusedWarning(f.Ends.Duration); note != "" {
+			if note := f.Autoterm.UnusedWarning(f.Ends.Duration); note != "" && !b.scheduled {
 				inv.Warnf("%s", note)
 			}
 			if f.DryRun != "" {
@@ -241,7 +243,7 @@ func (f *Flags) runGroup(env command.Environment) command.Group {
 	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
 		f.LogFlag(),
 		f.MaxErrorsFlag(),
-		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing, neither objects of this run nor those of dead runs"},
+		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing, neither objects of this run nor of dead runs"},
 	}}
 }
 
@@ -313,7 +315,9 @@ func (f *Flags) check() error {
 	case f.Analysis.Op != "" && !slices.Contains(RequestNames(), strings.ToUpper(f.Analysis.Op)):
 		return exit.Usagef("--analyze.op: there is no operation %q here", f.Analysis.Op).WithHint("use one of %s", strings.Join(RequestNames(), ", "))
 	case f.Stress && (f.Analysis.Limit > 0 || f.Analysis.Offset > 0):
-		return exit.Usagef("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
+		return exit.Usagef("--analyze.limit and --analyze.offset cannot be combined with --stress, which writes no op log")
+	case f.Stress && f.Analysis.Cache > 0:
+		return exit.Usagef("--cache and --stress cannot be combined: --stress writes no op log")
 	case f.Stress && f.Benchdata != "":
 		return exit.Usagef("--stress and --benchdata cannot be combined: --stress writes no op log")
 	case f.Destroy != "" && !f.Target.MayDestroy(f.Destroy):
@@ -356,7 +360,7 @@ func (f *Flags) checkReadOnly(o *bench.Options) error {
 	if f.Target.Options.Encrypt {
 		return exit.Usagef("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
 	}
-	if f.pool.prefix != "" {
+	if f.pool.pool != "" {
 		return nil // these flags say how the objects were uploaded
 	}
 	name := f.Target.Options.OnlyUploads()
@@ -374,14 +378,18 @@ func (f *Flags) options(name string) (bench.Options, error) {
 	if err != nil {
 		return bench.Options{}, err
 	}
-	payload, err := f.Payload.Options(seed)
+	objects := seed
+	if f.pool.seed != nil {
+		objects = *f.pool.seed
+	}
+	payload, err := f.Payload.Options(objects)
 	if err != nil {
 		return bench.Options{}, err
 	}
 	id := session.NewID()
 	o := bench.Options{
 		Benchmark: name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
-		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed,
+		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed, ObjectsSeed: f.pool.seed,
 		Concurrency: f.Concurrent, Rate: f.rps, Stages: f.shape.stages, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
 		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,

@@ -6,10 +6,10 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/cli/session"
 	"warp/pkg/bench"
+	"warp/pkg/oplog"
 )
 
 // measure runs a benchmark, here or on other machines.
@@ -46,8 +46,8 @@ func (f *Flags) confirmed(ctx context.Context, inv *command.Invocation, b benchm
 		return exit.Join(err, reports.Finish(inv, f.Asserts.Unconfirmed, &f.Analysis, &f.Asserts, b.name))
 	}
 	inv.Warnf("%v; the run is repeated to confirm it", err)
-	if f.Log == strings.TrimSuffix(f.Benchdata, runlog.Suffix)+runlog.Suffix { // the name of a file, and not of a folder
-		f.Benchdata = strings.TrimSuffix(f.Log, runlog.Suffix) + "-confirm"
+	if f.Log == strings.TrimSuffix(f.Benchdata, oplog.Suffix)+oplog.Suffix { // the name of a file, and not of a folder
+		f.Benchdata = strings.TrimSuffix(f.Log, oplog.Suffix) + "-confirm"
 	}
 	if o, err = f.ready(b, inv.JSON); err != nil {
 		return err

@@ -98,17 +98,17 @@ func propertyList(flag, text string) (names []string, err error) {
 	return names, nil
 }
 
-// prepareConsistency refuses flags that would spoil what the log says, and sets those that follow.
+// prepareConsistency refuses flags that would make the log unfit to judge, and sets the others that the workload needs.
 func (f *Flags) prepareConsistency() error {
 	var o bench.Options
 	f.names.apply(&o)
 	switch {
 	case f.Stress:
-		return exit.Usagef("--stress writes no op log, from which consistency is judged").WithHint("leave it out")
+		return exit.Usagef("--stress cannot be combined with consistency, which is judged from the op log")
 	case f.retries > 0:
-		return exit.Usagef("--retries repeats requests, and what was repeated proves nothing about a store").WithHint("leave it out")
+		return exit.Usagef("--retries cannot be combined with consistency: a repeated request proves nothing")
 	case o.Layout != generator.Layout{}:
-		return exit.Usagef("--noprefix, --putshards and --randomname do not go with consistency, which makes its own folders").WithHint("leave them out")
+		return exit.Usagef("--noprefix, --putshards and --randomname cannot be combined with consistency, which makes its own folders")
 	}
 	f.Target.Options.NoRepeat = true
 	if !f.MaxErrors.Set { // the store may be busy or dead: only what it breaks counts
@@ -123,7 +123,7 @@ func consistencyCommand(env command.Environment) *command.Command {
 	check, run := c.Check, c.Run
 	c.Check = func(json bool) error {
 		if own.log != "" {
-			return own.checkLog(c)
+			return checkLog(c)
 		}
 		return check(json)
 	}
@@ -131,7 +131,7 @@ func consistencyCommand(env command.Environment) *command.Command {
 		if own.log == "" {
 			return run(ctx, inv)
 		}
-		if err := own.checkLog(c); err != nil {
+		if err := checkLog(c); err != nil {
 			return err
 		}
 		return f.judgeLog(ctx, inv, own)
@@ -139,10 +139,18 @@ func consistencyCommand(env command.Environment) *command.Command {
 	return c
 }
 
-// checkLog refuses flags of a run, which --log does not make.
-func (f *consistencyFlags) checkLog(c *command.Command) error {
-	for _, name := range []string{"host", "bucket", "duration", "concurrent", "rps-limit", "warp-client", "benchdata", "max-errors", "marks", "seed", "prefix"} {
-		if c.WasGiven(name) {
+// checkLog refuses flags of a run, which --log does not make. Only flags of the report and of the judgement remain.
+func checkLog(c *command.Command) error {
+	var asserts reports.AssertFlags
+	kept := asserts.Flags(false)
+	for _, g := range c.Groups {
+		if g.Title == command.AnalysisTitle || g.Title == command.OutputTitle {
+			kept = append(kept, g.All()...)
+		}
+	}
+	for _, flag := range c.Flags() {
+		name := flag.Names()[0]
+		if c.WasGiven(name) && !slices.Contains([]string{"only", "skip", "log"}, name) && command.FindFlag(kept, name) == nil {
 			return exit.Usagef("--log and --%s cannot be combined: an earlier run is judged, and no request is sent", name)
 		}
 	}

@@ -27,7 +27,7 @@ func copyBenchmark() benchmark {
 			size,
 			parts.atOnceFlag(4, "transfer `N` parts of an object at a time"),
 		),
-		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
+		rarely:  slices.Concat([]cli.Flag{pool.workingSetFlag()}, pool.existingFlags(), pool.passFlags()),
 		payload: true, writes: true,
 		check: func(f *Flags) error {
 			if err := f.Target.Require(parts.size > 0, "copy --part.size", provider.PartCopies); err != nil {

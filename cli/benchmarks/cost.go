@@ -3,19 +3,18 @@ package benchmarks
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"warp/cli/session/plan"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
+	"warp/pkg/replay"
 )
 
 // usualPart is the size of parts unless --part.size is given.
 const usualPart = 16 << 20
-
-// perListing is the number of objects that a request lists, and deletes where the store can delete several at once.
-const perListing = 1000
 
 // A cost is how much a run sends at most, which providers charge for.
 type cost struct {
@@ -23,62 +22,122 @@ type cost struct {
 	sizes    generator.Sizes // of objects; nil if the benchmark has none of its own
 	passes   int             // over these objects; 0 = no limit
 	partSize int64           // above it objects are uploaded in parts; 0 = never
+	replay   *replay.Plan    // what a replay sends; nil in other benchmarks
 }
+
+// setReplay sets the cost of a replay.
+func (c *cost) setReplay(p *replay.Plan) { c.replay, c.uploads = p, float64(p.Prepared) }
 
 // requests returns the number of requests that upload n objects.
 func (c *cost) requests(n float64) float64 {
+	if c.replay != nil && c.partSize > 0 {
+		n = 0
+		for _, o := range c.replay.Objects {
+			switch {
+			case o.Prepare && o.Size > c.partSize:
+				n += math.Ceil(float64(o.Size)/float64(c.partSize)) + 2
+			case o.Prepare:
+				n++
+			}
+		}
+		return n
+	}
 	if c.sizes == nil || c.partSize <= 0 || c.sizes.Max() <= c.partSize {
 		return n
 	}
 	return n * (math.Ceil(float64(c.sizes.Max())/float64(c.partSize)) + 2) // one begins and one ends each
 }
 
-// bytes returns the payload of n objects, or parts of them.
-func (c *cost) bytes(n float64) string {
-	if c.sizes == nil {
-		return ""
+// sent returns the number of requests of n operations of a kind.
+func (c *cost) sent(kind string, n float64) float64 {
+	if kind == "PUT" && c.replay == nil {
+		return c.requests(n)
 	}
-	return ", " + human.Bytes(n*float64(c.sizes.Max()))
+	return n
 }
 
-// planCost adds how many requests and bytes the run makes at most.
-func (f *Flags) planCost(d *plan.DryRun, b benchmark, o *bench.Options) {
+// bytes returns the payload of n objects, or parts of them; 0 if it is not known.
+func (c *cost) bytes(n float64) float64 {
+	switch {
+	case c.replay != nil:
+		return float64(c.replay.Bytes)
+	case c.sizes == nil:
+		return 0
+	}
+	return n * float64(c.sizes.Max())
+}
+
+// planned returns how much the run sends at most, and which flag limits it.
+func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit string) {
 	c := &f.cost
 	if c.uploads > 0 {
-		d.Say("the preparation makes %s PUT requests%s at most", count(c.requests(c.uploads)), c.bytes(c.uploads))
+		p.Uploads, p.UploadBytes = c.requests(c.uploads), c.bytes(c.uploads)
 	}
 	kinds := b.requests
 	if b.made != nil {
 		kinds = b.made()
 	}
 	n, limit := f.measured(o)
+	var divided []float64
+	if b.divided != nil && len(kinds) > 1 && n > 0 {
+		if divided = b.divided(); divided == nil {
+			n = 0
+		}
+	}
+	if divided == nil {
+		all := strings.Join(kinds, ", ")
+		p.Requests = []plan.OfKind{{Kind: all, Max: c.sent(all, n)}}
+	}
+	for i, each := range divided {
+		if each > 0 {
+			p.Requests = append(p.Requests, plan.OfKind{Kind: kinds[i], Max: c.sent(kinds[i], n*each)})
+		}
+	}
+	p.Unlimited = n == 0
 	switch {
-	case n == 0:
-		d.Say("the measurement makes as many %s requests as the store answers: no flag limits their number", strings.Join(kinds, ", "))
-	default:
-		retried := ""
-		if o.Retries > 0 {
-			retried = fmt.Sprintf(", %d times as many if all of them fail (--retries)", 1+o.Retries)
-		}
-		payload := ""
-		if b.reads || b.writes {
-			payload = c.bytes(n)
-		}
-		d.Say("the measurement makes %s %s requests%s at most (%s)%s", count(n), strings.Join(kinds, ", "), payload, limit, retried)
-		if b.divided != nil && len(kinds) > 1 {
-			var parts []string
-			for i, share := range b.divided() {
-				parts = append(parts, fmt.Sprintf("%s %s", count(n*share), kinds[i]))
-			}
-			d.Say("that is about %s", strings.Join(parts, ", "))
-		}
+	case c.replay != nil:
+		p.Bytes = float64(c.replay.Written)
+	case b.reads || b.writes:
+		p.Bytes = c.bytes(n)
 	}
+	p.Attempts = 1 + o.Retries
 	if o.Duration > 0 && !o.ReadOnly {
-		d.Say("the marker of the run is renewed by about %s", human.Count(int(o.Duration/(f.lease/3))+1, "PUT request", "PUT requests"))
+		p.Renewals = int(o.Duration/(f.lease/3)) + 1
 	}
-	if written := c.uploads + f.written(b, n); written > 0 && !o.KeepData && !o.NoClear && !o.ReadOnly {
-		d.Say("the clean-up makes about %s listings of %d objects each, and as many deletions, or one for each object where the store cannot delete several at once",
-			count(math.Ceil(written/perListing)), perListing)
+	if !o.KeepData && !o.NoClear && !o.ReadOnly {
+		p.Remove(c.uploads + f.written(b, n))
+	}
+	return p, limit
+}
+
+// planCost adds how many requests and bytes the run makes at most.
+func (f *Flags) planCost(d *plan.DryRun, b benchmark, o *bench.Options) {
+	p, limit := f.planned(b, o)
+	d.Cost = &p
+	if p.Uploads > 0 {
+		d.Say("the preparation makes %s", p.SayUploads())
+	}
+	switch {
+	case p.Unlimited:
+		d.Say("the measurement makes as many %s requests as the store answers: no flag limits their number", p.Kinds())
+	default:
+		retried, payload := "", plan.Amount(p.Bytes)
+		if p.Attempts > 1 {
+			retried = fmt.Sprintf(", %d times as many if all of them fail (--retries)", p.Attempts)
+		}
+		if f.cost.replay != nil && p.Bytes > 0 {
+			payload = ", with uploads of " + human.Bytes(p.Bytes)
+		}
+		d.Say("the measurement makes %s %s requests%s at most (%s)%s", plan.Count(p.Measured()), p.Kinds(), payload, limit, retried)
+		if len(p.Requests) > 1 {
+			d.Say("that is about %s", p.SayRequests())
+		}
+	}
+	if p.Renewals > 0 {
+		d.Say("the marker of the run is renewed by about %s", human.Count(p.Renewals, "PUT request", "PUT requests"))
+	}
+	if p.Listings > 0 {
+		d.Say("the clean-up makes about %s", p.SayRemoval())
 	}
 }
 
@@ -92,12 +151,19 @@ func (f *Flags) measured(o *bench.Options) (n float64, limit string) {
 	if o.Rate > 0 && o.Duration > 0 {
 		less(math.Ceil(o.Rate*o.Duration.Seconds()), "--rps-limit × --duration")
 	}
-	due := 0.0
-	for _, s := range o.Stages {
-		due += (s.From + s.To) / 2 * s.Length.Seconds()
+	due := 0.0 // for each client: the rates are those of all
+	clients := max(o.Clients, f.Fleet.Size(), 1)
+	for _, s := range append(slices.Clip(o.Stages), o.Rates...) {
+		due += (s.From + s.To) / 2 * s.Length.Seconds() / float64(clients)
+	}
+	if len(o.Rates) > 0 {
+		less(math.Ceil(due), "--like")
 	}
 	less(math.Ceil(due), "--stages")
 	less(float64(o.MaxObjects), "--max-objects")
+	if p := f.cost.replay; p != nil {
+		less(float64(p.Count()), "the log")
+	}
 	if f.cost.sizes != nil && o.TotalSize > 0 {
 		less(math.Ceil(float64(o.TotalSize)/float64(max(1, f.cost.sizes.Min()))), "--total-size")
 	}
@@ -109,10 +175,11 @@ func (f *Flags) measured(o *bench.Options) (n float64, limit string) {
 
 // written returns the number of objects that the measured part writes at most.
 func (f *Flags) written(b benchmark, n float64) float64 {
+	if p := f.cost.replay; p != nil {
+		return float64(p.Counts[replay.Put] + p.Counts[replay.Upload])
+	}
 	if !b.writes {
 		return 0
 	}
 	return n
 }
-
-func count(n float64) string { return human.Grouped(uint64(math.Min(n, 1e18))) }

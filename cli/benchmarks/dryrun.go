@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"warp/cli/command"
+	"warp/cli/session"
 	"warp/cli/session/plan"
 	"warp/cli/target"
 	"warp/pkg/bench"
@@ -19,19 +20,35 @@ func showPlan(inv *command.Invocation, f *Flags, b benchmark, o bench.Options) e
 	d.Bucket(&f.Target, &o, f.Destroy != "", f.Seed == "")
 	d.Say("%s", b.plan())
 	d.Say("%s", f.PlanEnd(b.empties, &o))
+	if op, ok := b.op.(bench.Multiplexer); ok && op.RequestsAtOnce() > 1 {
+		d.Say("that takes up to %d connections, %d for each worker", o.Concurrency*op.RequestsAtOnce(), op.RequestsAtOnce())
+	}
 	if f.Target.Host != target.EmbeddedHost {
-		if part := inv.Command.Lookup("part.size"); part != nil && b.parts != "" {
-			if f.cost.partSize, _ = part.Get().(int64); f.cost.partSize == 0 {
-				f.cost.partSize = usualPart
-			}
-		}
+		f.cost.partSize = partSize(inv, b, f)
 		if f.Fleet.Clients != "" {
-			d.Say("of what follows, each client makes as much")
+			d.Say("the numbers that follow are for each client")
 		}
 		f.planCost(d, b, &o)
 	}
 	f.PlanFiles(d, &o)
+	d.Identity(session.Identity(inv, &f.RunFlags, &o, nil))
 	return d.Show(inv, f.DryRun)
+}
+
+// partSize returns the size above which the run uploads objects in parts; 0 = never.
+func partSize(inv *command.Invocation, b benchmark, f *Flags) int64 {
+	switch {
+	case f.cost.partSize > 0:
+		return f.cost.partSize
+	case b.parts == "" && f.cost.uploads == 0, f.Target.Options.Whole():
+		return 0
+	}
+	if part := inv.Command.Lookup("part.size"); part != nil {
+		if size, _ := part.Get().(int64); size > 0 {
+			return size
+		}
+	}
+	return usualPart
 }
 
 // summary describes a run before it begins.

@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -28,6 +29,16 @@ func getBenchmark() benchmark {
 			}
 			return []string{"GET"}
 		},
+		divided: func() []float64 {
+			if pool.foreign() {
+				return nil
+			}
+			heads := 0.
+			if get.Split.Head {
+				heads = 1
+			}
+			return []float64{heads, math.Ceil(float64(get.Sizes.Max()) / float64(get.Split.Size))}
+		},
 		about: []string{"Uploads --objects objects, then downloads them in random order."},
 		plan: func() string {
 			if get.Split.Size > 0 {
@@ -51,7 +62,7 @@ func getBenchmark() benchmark {
 			atOnce, head,
 			&flagtype.Size{Name: "read-offset", Destination: &get.ReadOffset, Usage: "skip the first `SIZE` bytes of each object"},
 			&flagtype.Size{Name: "read-length", Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
-			pool.versionsFlag(1),
+			pool.versionsFlag(1), pool.workingSetFlag(),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true, shares: true,
 		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",

@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -15,8 +16,9 @@ import (
 // A poolRole says whether a process keeps the objects of a benchmark for other processes, or uses these. A sweep has one
 // process that uploads and keeps them, and removes them at the end, and one for each run.
 type poolRole struct {
-	hold   bool
-	prefix string
+	hold bool
+	pool string  // that another process keeps: SEED or SEED@ADDRESS, see [session.Local.Hold]
+	seed *uint64 // of its objects, set by check
 }
 
 // The flags of both roles.
@@ -28,29 +30,37 @@ const (
 func (r *poolRole) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: HoldPool, Destination: &r.hold, Hidden: true,
-			Usage: "upload the objects, print their prefix, and keep them until standard input ends; measure nothing"},
-		&cli.StringFlag{Name: UsePool, Destination: &r.prefix, Hidden: true,
-			Usage: "use the objects below `PREFIX`, which warp with --hold-pool keeps"},
+			Usage: "upload the objects, print their seed, and keep them until standard input ends; measure nothing"},
+		&cli.StringFlag{Name: UsePool, Destination: &r.pool, Hidden: true,
+			Usage: "use the objects of `SEED`, which warp with --hold-pool keeps; SEED@ADDRESS are in its embedded store"},
 	}
 }
 
-func (r *poolRole) check(p *poolFlags) error {
+func (r *poolRole) check(p *poolFlags, t *target.Flags) (err error) {
 	switch {
-	case r.hold && r.prefix != "":
+	case r.hold && r.pool != "":
 		return exit.Usagef("--%s and --%s cannot be combined", HoldPool, UsePool)
-	case (r.hold || r.prefix != "") && (p.existing || p.fileList != ""):
+	case (r.hold || r.pool != "") && (p.existing || p.fileList != ""):
 		return exit.Usagef("--%s and --%s are about objects that warp uploads, so they cannot be combined with --list-existing and --filelist", HoldPool, UsePool)
+	case r.pool == "":
+		return nil
 	}
+	text, addr, embedded := strings.Cut(r.pool, "@")
+	seed, err := session.ParseSeed(text)
+	if err != nil || embedded != (t.Host == target.EmbeddedHost) || embedded && addr == "" {
+		return exit.Usagef("--%s=%s is not what warp with --%s prints for that --host", UsePool, r.pool, HoldPool)
+	}
+	r.seed, t.EmbeddedAddr = &seed, addr
 	return nil
 }
 
 // PoolIsShared reports whether runs of a benchmark, whose command line was parsed, can use the same objects. A pool that the
-// flags name already is shared anyway; clients of a fleet have a pool each; and the embedded store ends with its process.
+// flags name already is shared anyway.
 func PoolIsShared(c *command.Command) bool {
-	if c.Lookup(HoldPool) == nil || command.Value(c.Lookup("host")) == target.EmbeddedHost {
+	if c.Lookup(HoldPool) == nil {
 		return false
 	}
-	for _, name := range []string{"list-existing", "filelist", "warp-client", "keep-data", "noclear", "clear-bucket", "encrypt"} {
+	for _, name := range []string{"list-existing", "filelist", "keep-data", "noclear", "clear-bucket", "encrypt"} {
 		if f := c.Lookup(name); f != nil && command.Value(f) != "" && command.Value(f) != "false" {
 			return false
 		}
@@ -68,17 +78,22 @@ func KeepsPool(flag string) bool {
 	return false
 }
 
-// holdPool uploads the objects of a benchmark, prints where they are, and removes them when standard input ends.
+// holdPool uploads the objects of a benchmark, prints how to find them, and removes them when standard input ends.
 func (f *Flags) holdPool(ctx context.Context, inv *command.Invocation, b benchmark, o bench.Options) error {
-	if f.Fleet.Clients != "" {
-		return exit.Usagef("--%s cannot be combined with --warp-client: each client has a pool of its own", HoldPool)
-	}
 	f.Plan = f.summary(b, &o)
 	f.Stress = true
 	o.Redact = inv.Hide.Text
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	load, err := session.NewLocal(ctx, session.New(inv, &f.RunFlags, o, f.Log), b.op, cancel)
+	s := session.New(inv, &f.RunFlags, o, f.Log)
+	if f.Fleet.Clients != "" {
+		load, err := session.NewFleet(ctx, s, b.op)
+		if err != nil {
+			return err
+		}
+		return load.Hold(ctx)
+	}
+	load, err := session.NewLocal(ctx, s, b.op, cancel)
 	if err != nil {
 		return err
 	}

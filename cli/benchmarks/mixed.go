@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"fmt"
-
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -15,6 +14,7 @@ import (
 func mixedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var mixed ops.Mixed
+	var like likeFlags
 	shares := distribution(&mixed)
 	putShare := &cli.IntFlag{Name: "pctput", Validator: flagtype.Percent,
 		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
@@ -24,27 +24,33 @@ func mixedBenchmark() benchmark {
 		made:     func() []string { return mixedRequests(&mixed) },
 		divided:  func() []float64 { return mixedShares(&mixed) },
 		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
-		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
+		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") + like.describe() },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			shares...),
 		payload: true, writes: true, reads: true,
-		rarely: []cli.Flag{putShare, pool.pickFlag()},
+		rarely: append([]cli.Flag{putShare, pool.pickFlag(), pool.workingSetFlag()}, like.flags()...),
 		check: func(f *Flags) (err error) {
+			if err := like.apply(f, &mixed, &pool); err != nil {
+				return err
+			}
+			requested := mixed.Requested
 			if putShare.IsSet() {
 				if err := onlyPuts(&mixed, putShare.Get().(int), shares); err != nil {
 					return err
 				}
-				if mixed.Get == 0 && !pool.objectsGiven() {
-					pool.objects = 0 // nothing is ever read
-				}
+			}
+			if (putShare.IsSet() || like.file != "") && mixed.Get+mixed.Stat+mixed.Delete == 0 && !pool.chosen() {
+				pool.objects = 0 // nothing is ever read
 			}
 			if err := mixed.Check(); err != nil {
 				return exit.Usagef("%w", err)
 			}
 			mixed.Pool, err = pool.pool(f)
+			mixed.Requested = requested
 			return err
 		},
+		adjust: like.adjust,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
+	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/store/provider"
 )
@@ -43,6 +44,7 @@ func multipartBenchmark() benchmark {
 				return exit.Usagef("--obj.name: %q is not a valid name for an object of this run", object)
 			}
 			op.Parts, op.PartSize = parts.count, parts.size
+			f.cost.uploads, f.cost.sizes, f.cost.partSize = 1, generator.Fixed(int64(parts.count)*parts.size), parts.size
 			return parts.check()
 		},
 		adjust: func(o *bench.Options) { o.ObjectName, o.ObjectNameGiven = object, name.IsSet() },

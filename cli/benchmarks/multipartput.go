@@ -10,6 +10,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
+	"warp/pkg/generator"
 	"warp/pkg/store/provider"
 )
 
@@ -19,8 +20,9 @@ func multipartPutBenchmark() benchmark {
 	return benchmark{
 		name: "multipart-put", summary: "upload objects in parts",
 		op: &op, requests: []string{"UPLOAD", "PUTPART"},
-		absent: absentFromParts(),
-		needs:  []provider.Feature{provider.UploadParts},
+		divided: func() []float64 { return []float64{2, float64(op.Parts)} }, // one begins and one ends each
+		absent:  absentFromParts(),
+		needs:   []provider.Feature{provider.UploadParts},
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
@@ -36,6 +38,7 @@ func multipartPutBenchmark() benchmark {
 		payload: true, writes: true,
 		check: func(f *Flags) error {
 			op = ops.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
+			f.cost.sizes = generator.Fixed(int64(op.Parts) * op.PartSize)
 			return parts.check()
 		},
 	}

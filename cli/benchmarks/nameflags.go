@@ -63,7 +63,7 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
-		return exit.Usagef("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).WithHint("write it like a/b")
+		return exit.Usagef("--subdir=%s has a part that is empty, . or .., which stores refuse", n.subdir).WithHint("write it like a/b")
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return exit.Usagef("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
@@ -74,7 +74,7 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	case n.clients > 0 && !n.clientFlag.IsSet():
 		return exit.Usagef("--client-count needs --client-id").WithHint("give each client its own, from 0 to %d", n.clients-1)
 	case n.clients > 0 && n.client >= n.clients:
-		return exit.Usagef("--client-id=%d is not below --client-count=%d", n.client, n.clients).WithHint("ids begin at 0")
+		return exit.Usagef("--client-id=%d is not below --client-count=%d", n.client, n.clients).WithHint("ids start at 0")
 	case n.clients > 0 && seed == "":
 		return exit.Usagef("--client-count needs --seed").WithHint("give all clients the same one")
 	}

@@ -69,7 +69,7 @@ func (p *payloadFlags) Options(seed uint64) (generator.PayloadOptions, error) {
 	o := generator.PayloadOptions{Seed: seed, CompressiblePct: p.compressible, DedupPct: p.dedup, Tar: p.Reader == ReaderTar}
 	name, isFile := strings.CutPrefix(p.Reader, readerFile)
 	if (isFile || o.Tar) && p.compressible+p.dedup > 0 {
-		return o, exit.Usagef("--obj.compressible and --obj.dedup shape random payload, and --reader=%s is none", p.Reader)
+		return o, exit.Usagef("--obj.compressible and --obj.dedup are for random payload and cannot be combined with --reader=%s", p.Reader)
 	}
 	if !isFile {
 		return o, nil
@@ -93,7 +93,7 @@ func readPayload(name string) ([]byte, error) {
 	case info.Size() == 0:
 		return nil, exit.Usagef("--reader: %s is empty", name)
 	case info.Size() > maxFile:
-		return nil, exit.Usagef("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
+		return nil, exit.Usagef("--reader: %s has %s, and the content of objects is kept in memory", name, flagtype.FormatSize(info.Size())).
 			WithHint("use a part of it of up to %s", flagtype.FormatSize(maxFile))
 	}
 	data, err := os.ReadFile(name)

@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -21,6 +22,7 @@ import (
 // poolFlags are the flags of operations that work on a pool of objects.
 type poolFlags struct {
 	objects, versions        int
+	workingSet               int64 // bytes of all objects, instead of their number; 0 = not given
 	size                     string
 	minSize, maxSize         int64
 	sizeFlag                 *cli.StringFlag // to know whether it was given
@@ -28,7 +30,9 @@ type poolFlags struct {
 	randSize, existing, flat bool
 	unique                   bool
 	fileList                 string
-	held                     string // prefix of the objects that another process keeps
+	held                     bool // another process keeps the objects
+	together                 bool // the objects are those of all clients together
+	shared                   bool // there are several clients
 	epochs                   int
 	zipf                     float64 // exponent of --pick; 0 = uniform
 
@@ -51,6 +55,43 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
 	p.objectsGiven = f.IsSet
 	return f
+}
+
+// workingSetFlag chooses the number of objects by their total size.
+func (p *poolFlags) workingSetFlag() cli.Flag {
+	return &flagtype.Size{Name: "working-set", Destination: &p.workingSet, DefaultText: "what --objects makes", Validator: workingSetValid,
+		Usage: "upload objects of `SIZE` in total, instead of --objects: more than the store can cache"}
+}
+
+func workingSetValid(n int64) error {
+	if n < 1 {
+		return flagtype.Wrong("a working set needs at least 1 byte")
+	}
+	return nil
+}
+
+// chosen reports whether the number of objects is not the default.
+func (p *poolFlags) chosen() bool { return p.objectsGiven() || p.workingSet > 0 }
+
+// fillWorkingSet sets the number of objects to what --working-set needs.
+func (p *poolFlags) fillWorkingSet(sizes generator.Sizes) error {
+	if p.workingSet == 0 {
+		return nil
+	}
+	mean := sizes.Mean() * float64(max(1, p.versions))
+	n := math.Round(float64(p.workingSet) / max(mean, 1))
+	switch {
+	case p.objectsGiven():
+		return exit.Usagef("--working-set and --objects cannot be combined: both set the number of objects")
+	case p.foreign():
+		return exit.Usagef("--working-set is for objects that warp uploads, but %s uses existing ones", p.how()).WithHint("leave it out")
+	case n < 1:
+		return exit.Usagef("--working-set=%s is less than one object of %s", flagtype.FormatSize(p.workingSet), sizes).WithHint("use smaller objects, or a larger working set")
+	case n*float64(max(1, p.versions)) > maxPoolObjects:
+		return exit.Usagef("--working-set=%s needs more than %d objects of %s", flagtype.FormatSize(p.workingSet), maxPoolObjects, sizes).WithHint("use larger objects")
+	}
+	p.objects = int(n)
+	return nil
 }
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
@@ -103,14 +144,14 @@ func (p *poolFlags) passFlags() []cli.Flag {
 }
 
 // foreign reports whether the objects exist already and are not warp's own.
-func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" || p.held != "" }
+func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" || p.held }
 
 // how returns the flag that selects them.
 func (p *poolFlags) how() string {
 	switch {
 	case p.fileList != "":
 		return "--filelist"
-	case p.held != "":
+	case p.held:
 		return "--use-pool"
 	}
 	return "--list-existing"
@@ -118,11 +159,14 @@ func (p *poolFlags) how() string {
 
 // pool checks the flags and makes the pool of them.
 func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
-	p.held = f.pool.prefix
-	if err := f.pool.check(p); err != nil {
+	p.held = f.pool.pool != ""
+	if err := f.pool.check(p, &f.Target); err != nil {
 		return ops.Pool{}, err
 	}
 	sizes, err := p.sizes(f)
+	if err == nil {
+		err = p.fillWorkingSet(sizes)
+	}
 	if err == nil {
 		err = p.check(f)
 	}
@@ -138,24 +182,31 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 	pool := ops.Pool{
 		Objects: p.objects, Sizes: sizes, Versions: p.versions,
 		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.names.listed(),
-		Unique: p.unique || p.epochs > 0, Epochs: p.epochs, Zipf: p.zipf,
+		Unique: p.unique || p.epochs > 0, Epochs: p.epochs, Zipf: p.zipf, Together: p.together && !p.foreign(),
 	}
-	if p.foreign() {
-		pool.Client, pool.Clients = f.names.client, f.names.clients
+	if p.held { // all of them, or it is an error
+		pool.ListExisting, pool.Objects, pool.Kept = true, 0, p.objects*max(p.versions, 1)
 	}
-	if p.held != "" { // all of them, or it is an error
-		pool.ListExisting, pool.Prefix, pool.Objects, pool.All = true, p.held, 0, p.objects*max(p.versions, 1)
-	}
+	p.shared = f.names.clients > 1 || f.Fleet.Clients != ""
 	f.Ends.Passes = p.epochs > 0
 	f.cost.passes = p.epochs
-	if !p.foreign() {
-		f.cost.uploads = float64(p.objects) * float64(max(1, p.versions))
+	if p.foreign() {
+		f.cost.sizes = nil
+	} else {
+		each := p.objects
+		if clients := max(f.names.clients, f.Fleet.Size()); pool.Together && each > 0 && clients > 0 {
+			each = ops.PartOf(each, f.names.client, clients)
+		}
+		f.cost.uploads = float64(each) * float64(max(1, p.versions))
 	}
 	if p.fileList != "" {
 		if !p.objectsGiven() {
 			pool.Objects = 0
 		}
 		pool.Keys, err = ReadKeys(p.fileList)
+	}
+	if f.names.clients > 0 {
+		pool.ShareAmong(f.names.client, f.names.clients)
 	}
 	return pool, err
 }
@@ -164,9 +215,9 @@ func (p *poolFlags) check(f *Flags) error {
 	switch {
 	case p.flat && !p.existing:
 		return exit.Usagef("--list-flat needs --list-existing")
-	case p.foreign() && f.verify.how == verify.Content && f.Seed == "":
+	case p.foreign() && !p.held && f.verify.how == verify.Content && f.Seed == "":
 		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
-			WithHint("add --seed=N; that run had shown it, and its op log has it")
+			WithHint("add --seed=N; that run printed it, and its op log contains it")
 	case p.foreign() && f.clearBucket:
 		return exit.Usagef("--clear-bucket would delete the objects of --list-existing or --filelist")
 	case p.fileList != "" && len(f.Target.Buckets) > 1:
@@ -187,7 +238,7 @@ func (p *poolFlags) check(f *Flags) error {
 		return exit.Usagef("--objects times --versions is more than %d", maxPoolObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
 		return exit.Usagef("--objects=0 leaves no objects for the benchmark")
-	case p.foreign() && !f.suite && p.held == "":
+	case p.foreign() && !f.suite && !p.held:
 		return p.checkUnused(f)
 	}
 	return nil
@@ -209,7 +260,7 @@ func (p *poolFlags) checkUnused(f *Flags) error {
 	if name == "" {
 		return nil
 	}
-	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
+	return exit.Usagef("%s: only for objects that warp uploads, but %s uses existing ones", name, p.how()).WithHint("leave it out")
 }
 
 // bytes returns the size of all objects of the pool.
@@ -224,9 +275,9 @@ func (p *poolFlags) checkEmbedded(f *Flags, sizes generator.Sizes) error {
 	switch {
 	case f.Target.Host != target.EmbeddedHost:
 		return nil
-	case p.foreign():
-		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
-	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory) && !p.objectsGiven() && float64(p.objects)*half >= p.bytes(sizes):
+	case p.foreign() && !p.held:
+		return exit.Usagef("the embedded store starts empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
+	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory) && !p.chosen() && float64(p.objects)*half >= p.bytes(sizes):
 		p.objects, p.fitted = int(float64(p.objects)*half/p.bytes(sizes)), true
 	case p.bytes(sizes) > float64(f.Target.EmbeddedMemory):
 		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
@@ -257,7 +308,7 @@ func ReadKeys(path string) ([]string, error) {
 		case strings.HasPrefix(key, ".warp/"):
 			return nil, exit.Usagef("--filelist: line %d of %s is a marker of warp, which no run may use", number, path)
 		case len(key) > 1024:
-			return nil, exit.Usagef("--filelist: line %d of %s has %d bytes, and no object has a name of more than 1024", number, path, len(key))
+			return nil, exit.Usagef("--filelist: line %d of %s has %d bytes, but object names have at most 1024", number, path, len(key))
 		}
 		seen[key] = true
 		keys = append(keys, key)
@@ -319,7 +370,7 @@ func (p *poolFlags) describe() string {
 	switch {
 	case p.fileList != "":
 		return "takes the objects that --filelist names, then "
-	case p.held != "":
+	case p.held:
 		return fmt.Sprintf("takes %s that another warp keeps, then ", human.Plural(p.objects, "object"))
 	case p.existing && p.objects == 0:
 		return "takes the objects that are there, then "
@@ -335,6 +386,9 @@ func (p *poolFlags) describe() string {
 	why := ""
 	if p.fitted {
 		why = ", as many as fit into half of the embedded store"
+	}
+	if p.together && p.shared {
+		why = ", divided among the clients"
 	}
 	return fmt.Sprintf("uploads %s of %s%s, %s in all%s, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(p.bytes(p.drawn)), why)
 }

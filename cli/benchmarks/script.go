@@ -81,31 +81,31 @@ func (f *scriptFlags) rareFlags(env command.Environment) []cli.Flag {
 	return slices.Concat(rare, []cli.Flag{f.Analysis.HTML.Flag()}, f.Upload.Flags(), f.Exports.Flags(env), f.Trace.Flags(), f.Asserts.Flags(true), f.Profile.Flags())
 }
 
-// absentFromScripts are flags of other benchmarks that a script says itself,
-// or that it has no use for.
+// absentFromScripts are flags of other benchmarks that scripts do not have, some of them because a clause of a statement
+// replaces the flag.
 func absentFromScripts() []command.Absent {
 	inScript := func(clause string, names ...string) command.Absent {
-		return command.Absent{Names: names, Why: "is not for scripts, which say it themselves: " + clause}
+		return command.Absent{Names: names, Why: "is not for scripts: write " + clause + " in the script"}
 	}
 	return []command.Absent{
 		{Names: []string{"warp-client", "warp-client-wait", "warp-ca", "client-id", "client-count", "token-file", "syncstart"},
-			Why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
-		{Names: []string{"stress"}, Why: "does not go with scripts: the op log is what warp analyze tells their statements apart by"},
-		{Names: []string{"web", "serve"}, Why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
-		{Names: []string{"stats-interval", "stats-output"}, Why: "is not for scripts, whose table has a line each second"},
+			Why: "cannot be combined with a script, which one process runs; start warp script on each machine instead"},
+		{Names: []string{"stress"}, Why: "cannot be combined with a script: warp analyze needs the op log to tell its statements apart"},
+		{Names: []string{"web", "serve"}, Why: "is for reports, and scripts have none: run warp analyze with it on the op log"},
+		{Names: []string{"stats-interval", "stats-output"}, Why: "is not for scripts: their table has a line each second"},
 		{Names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
-			Why: "is for the report, which a script has none of: run warp analyze on its op log"},
-		{Names: []string{"assert-abort"}, Why: "is not for scripts, whose statements are judged once all are over"},
-		{Names: []string{"confirm"}, Why: "is not for scripts, whose objects may be gone after the first run"},
-		{Names: []string{"clear-bucket", "destroy", "lease"}, Why: "does not go with scripts, which remove nothing but what a DELETE says"},
-		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
+			Why: "is for reports, and scripts have none: run warp analyze on its op log"},
+		{Names: []string{"assert-abort"}, Why: "is not for scripts: their statements are judged when all have ended"},
+		{Names: []string{"confirm"}, Why: "is not for scripts: their objects may be gone after the first run"},
+		{Names: []string{"clear-bucket", "destroy", "lease"}, Why: "cannot be combined with a script, which removes only what its DELETE statements name"},
+		inScript("OF SIZE", "obj.size", "obj.randsize", "min-size", "max-size"),
 		inScript("WARMUP", "warmup"),
 		inScript("RUNTIME", "duration", "autoterm", "autoterm.dur", "autoterm.pct"),
 		inScript("n OBJECTS", "objects", "max-objects", "total-size", "epochs"),
 		inScript("AT RATE … PER SECOND", "rps-limit"),
 		inScript("USING NAMING STRATEGY … WITH SEED", "seed", "prefix", "noprefix", "subdir", "randomname", "obj.name"),
 		inScript("REUSE", "list-existing", "list-flat", "filelist"),
-		inScript("DELETE, without which objects stay", "noclear", "keep-data"),
+		inScript("DELETE", "noclear", "keep-data"),
 	}
 }
 
@@ -213,7 +213,9 @@ func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.St
 		d.Say("statement %d: %s", i+1, s.Text)
 	}
 	d.Say("objects stay in the bucket unless a DELETE says otherwise")
-	f.PlanFiles(d, &bench.Options{Benchmark: "script", ClientID: "ID"})
+	o := &bench.Options{Benchmark: "script", ClientID: "ID"}
+	f.PlanFiles(d, o)
+	d.Identity(session.Identity(inv, &f.RunFlags, o, statements))
 	return d.Show(inv, f.DryRun)
 }
 

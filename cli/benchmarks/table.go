@@ -33,7 +33,7 @@ func Operations() []benchmark {
 	}
 }
 
-// Commands returns the commands of the operations, and warp script.
+// Commands returns the commands of the operations, and others that send requests.
 func Commands(env command.Environment) (all []*command.Command) {
 	for _, b := range Operations() {
 		all = append(all, benchmarkCommand(env, b))
@@ -50,7 +50,7 @@ func RequestNames() (names []string) {
 			}
 		}
 	}
-	for _, name := range consistencyBenchmark().requests {
+	for _, name := range slices.Concat(consistencyBenchmark().requests, replayBenchmark().requests) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -60,7 +60,7 @@ func RequestNames() (names []string) {
 
 // OperationOf returns the operation of a benchmark, nil if there is no benchmark of that name.
 func OperationOf(benchmark string) bench.Op {
-	for _, b := range append(Operations(), consistencyBenchmark()) {
+	for _, b := range append(Operations(), consistencyBenchmark(), replayBenchmark()) {
 		if b.name == benchmark {
 			return b.op
 		}

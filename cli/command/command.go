@@ -54,7 +54,7 @@ type Command struct {
 	OtherTool bool // it has another tool's flags, which are only suggested if no other command has them
 
 	MinArgs, MaxArgs int    // positional arguments; MaxArgs < 0 means any number
-	Needs            string // "one op log": what the arguments are
+	Needs            string // the arguments in words, such as "one op log"
 
 	Words  []string         // what completion offers as an argument
 	Bare   bool             // it has no flags for output

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/terminal"
 	"warp/internal/human"
 )
 
@@ -35,7 +34,7 @@ type help struct {
 }
 
 // Help returns the help of the command with every flag, on a terminal with so
-// many columns; 0 is no terminal.
+// many columns; 0 means that it is not a terminal.
 func (c *Command) Help(columns int) string { return newHelp(true, columns).command(c) }
 
 func newHelp(all bool, columns int) *help {
@@ -134,7 +133,7 @@ func visible(f cli.Flag) bool {
 }
 
 // text returns the text of a flag. The plain help has as much of it as fits
-// into one line of a wide terminal; what follows a semicolon is detail.
+// into one line of a wide terminal; details follow a semicolon.
 func (h *help) text(f cli.Flag) string {
 	if h.all {
 		return wholeText(f)
@@ -164,7 +163,7 @@ func (h *help) example(line string) string {
 	if len(head)+utf8.RuneCountInString(line) <= h.width {
 		return line
 	}
-	return strings.TrimPrefix(terminal.Wrap(head, shellWords.FindAllString(line, -1), ` \`, h.width), head)
+	return human.WrapWords(shellWords.FindAllString(line, -1), len(head), h.width, head, ` \`)
 }
 
 // flagHead is the flag as it is written: "-q, --quiet", "--duration DURATION". Longer aliases are spellings of other

@@ -22,7 +22,7 @@ type manPage struct {
 	Command            *Command // nil = warp itself
 }
 
-// ManPage returns the manual page of the command that words name, or that of
+// ManPage returns the manual page of the command that words name, or of
 // warp. It has the same text as the help.
 func (t *Table) ManPage(words []string) (string, error) {
 	page := manPage{t, "warp", "measure how fast an object store is", t.Date, nil}

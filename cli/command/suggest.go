@@ -28,7 +28,7 @@ func unknownFlag(table *Table, c *Command, name string) error {
 		return exit.Usagef("--%s takes no value", name)
 	}
 	err := exit.Usagef("unknown flag %s", dashed(name))
-	if owners := withFlag(table, name); len(owners) > 0 {
+	if owners := withFlag(table, name); len(owners) > 0 && len(name) > 1 { // a letter is hardly another command's
 		return err.WithHint("%s", ownersText(owners, c.Section))
 	}
 	names := everywhere()

@@ -82,7 +82,7 @@ func (l *Line) ForwardedArgs() (args []string) {
 
 // Run parses args, which begin after the program's name, and calls act with
 // the line. If args ask for help, Run writes that to out instead, for a
-// terminal with so many columns; 0 is no terminal. The flags of the command
+// terminal with so many columns; 0 means that it is not a terminal. The flags of the command
 // keep their values until the next call.
 func (t *Table) Run(ctx context.Context, args []string, out io.Writer, columns int, act func(context.Context, *Line) error) error {
 	args = t.commandFirst(args)
@@ -116,7 +116,7 @@ func (t *Table) Parse(args []string) (line *Line, err error) {
 	return line, err
 }
 
-// help writes the help of the command that args begin with, or that of warp.
+// help writes the help of the command that args begin with, or of warp.
 func (t *Table) help(args []string, out io.Writer, h *help) error {
 	text := ""
 	if len(args) == 0 || isFlag(args[0]) {

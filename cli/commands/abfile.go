@@ -26,9 +26,9 @@ func isRunFile(table *command.Table, arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// fileSides are the two benchmarks of a file of warp run. Flags for both count
-// more than the file, and flags of one side more than either.
-func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2][]string) (sides [2]trial.Side, err error) {
+// fileSides are the benchmarks of a file of warp run. Flags for all of them override the file, and flags of one side override
+// both.
+func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [][]string) (sides []trial.Side, err error) {
 	typed := []string{suite.Command, inv.Args[0]}
 	for _, v := range f.vars {
 		typed = append(typed, "--var="+v)
@@ -42,14 +42,20 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 	if err != nil {
 		return sides, err
 	}
-	if n := len(file.Benchmarks); n != len(sides) {
-		return sides, exit.Usagef("%s has %s, and warp ab runs two in turns", file.Name, human.Plural(n, "benchmark")).WithHint("write both into one file, each with what only it has")
+	n := len(file.Benchmarks)
+	if n < 2 || n > len(f.sides) {
+		return sides, exit.Usagef("%s has %s, but warp ab compares 2 to %d", file.Name, human.Plural(n, "benchmark"), len(f.sides)).WithHint("write each side as a benchmark of the file")
+	}
+	for i := n; i < len(f.sides); i++ {
+		if f.sides[i] != (abSide{}) {
+			return sides, exit.Usagef("%s is given, but %s has only %s", sideFlag(i), file.Name, human.Plural(n, "benchmark")).WithHint("leave it out")
+		}
 	}
 	for i, b := range file.Benchmarks {
 		if len(own[i]) > 0 && !strings.HasPrefix(own[i][0], "-") {
-			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
+			return sides, exit.Usagef("%s names the benchmark %s, but %s names the benchmarks", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
 		}
-		r := &suite.Run{Benchmark: b, File: file.Name}
+		r := &suite.Benchmark{Benchmark: b, File: file.Name}
 		err := r.Parse(Table(inv.Env), line.Flags, own[i]...)
 		if err == nil {
 			err = checkMember(r.Parsed, "warp ab")
@@ -57,7 +63,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [2
 		if err != nil {
 			return sides, r.Explain(err)
 		}
-		sides[i] = trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Settings: settingsOf(r.Parsed), Length: lengthOf(r.Parsed.Command), Args: []string{suite.Command, "-"}, In: r.Text()}
+		sides = append(sides, trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Settings: settingsOf(r.Parsed), Length: lengthOf(r.Parsed.Command), Args: []string{suite.Command, "-"}, In: r.Text()})
 	}
 	return sides, nil
 }

@@ -103,12 +103,17 @@ func oneLog(ctx context.Context, inv *command.Invocation) (path string, warnings
 	if slices.Contains(inv.Args, "-") {
 		return "", nil, nil, exit.Usagef("standard input cannot be one of several logs").WithHint("give its file")
 	}
+	return mergedLog(ctx, inv.Args)
+}
+
+// mergedLog returns a log that merge makes of several, and that remove removes.
+func mergedLog(ctx context.Context, paths []string) (path string, warnings []string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {
 		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", files.Reason(err))
 	}
 	remove = func() { os.RemoveAll(folder) }
-	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.Args)
+	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), paths)
 	if err != nil {
 		remove()
 		return "", nil, nil, err

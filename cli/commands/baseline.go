@@ -20,7 +20,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
-	"warp/pkg/report"
+	"warp/pkg/report/printer"
 )
 
 // baselineFolder holds the baselines unless --dir names another folder.
@@ -44,7 +44,7 @@ func baselineCommand() *command.Command {
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Value: baselineFolder, Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
-			&cli.BoolFlag{Name: "allow-failed", Destination: &allowFailed, Usage: "save: accept runs of which requests failed"},
+			&cli.BoolFlag{Name: "allow-failed", Destination: &allowFailed, Usage: "save: accept runs with failed requests"},
 			html.Flag(),
 		}}, {Title: command.VerdictTitle, Flags: judge.Flags()}},
 		Words:   []string{"save", "check"},
@@ -54,7 +54,7 @@ func baselineCommand() *command.Command {
 			if !baselineName.MatchString(name) {
 				return exit.Usagef("%q is not a valid name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
 			}
-			o, err := judge.Options(flagDefaults())
+			o, err := judge.Options()
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func baselineCommand() *command.Command {
 				}
 				if !replace {
 					if _, err := os.Stat(kept); err == nil {
-						return exit.Errorf("there is a baseline %s already", kept).WithHint("--replace takes its place, or choose another name")
+						return exit.Errorf("baseline %s exists already", kept).WithHint("add --replace to replace it, or choose another name")
 					}
 				}
 				runs, err := baselineRuns(ctx, inv, o, allowFailed)
@@ -108,7 +108,7 @@ func readRuns(ctx context.Context, inv *command.Invocation, damaged func(format 
 }
 
 // baselineRuns reads the runs to save. It refuses runs with failed requests unless they are allowed, and warns about
-// everything else because of which check would never give a verdict.
+// everything else that would keep check from ever giving a verdict.
 func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Options, allowFailed bool) ([]compare.Run, error) {
 	_, runs, err := readRuns(ctx, inv, inv.Warnf)
 	if err != nil {
@@ -120,7 +120,7 @@ func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Option
 	for _, r := range runs {
 		if n := compare.Failed(r.Report); n > 0 && !allowFailed {
 			return nil, exit.Errorf("%s: %s failed in this run, so later runs would be compared with a store that did not work", r.Name, human.Count(n, "request", "requests")).
-				WithHint("leave the run out, or save it all the same with --allow-failed")
+				WithHint("leave the run out, or save it anyway with --allow-failed")
 		}
 	}
 	for _, why := range compare.Reservations(runs, o) {
@@ -143,7 +143,7 @@ func saveBaseline(inv *command.Invocation, runs []compare.Run, kept string, repl
 	for i, r := range runs {
 		compact := r.Report.Compact()
 		inv.Hide.Strings(compact)
-		err := files.WriteNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
+		err := files.WriteNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return printer.JSON(w, compact) })
 		if err != nil {
 			return exit.Errorf("saving the baseline: %w", err)
 		}
@@ -180,6 +180,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	if err != nil {
 		return err
 	}
+	o.SameWorkload = true
 	v, err := compare.Judge(before, after, o)
 	if err != nil {
 		return reports.ExplainComparison(err)
@@ -194,5 +195,5 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	case compare.Worse:
 		return exit.Withf(exit.Assertion, "worse than the baseline %s", kept)
 	}
-	return exit.Withf(exit.Undecided, "it cannot be said whether the runs are worse than the baseline %s: %s", kept, v.Verdict)
+	return exit.Withf(exit.Undecided, "it remains open whether the runs are worse than the baseline %s: %s", kept, v.Verdict)
 }

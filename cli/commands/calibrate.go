@@ -79,7 +79,7 @@ func runCalibration(ctx context.Context, inv *command.Invocation, each time.Dura
 	})
 	switch {
 	case errors.Is(err, calibrate.ErrNoRequests):
-		return nil, exit.Errorf("%w", err).WithHint("give --duration more, or end what else runs on the machine")
+		return nil, exit.Errorf("%w", err).WithHint("use a longer --duration, or stop other programs on this machine")
 	case err != nil:
 		return nil, err
 	}

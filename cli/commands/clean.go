@@ -139,7 +139,7 @@ func (f *cleanFlags) selection() (lease.Selection, error) {
 		return s, err
 	}
 	if f.target.Host == target.EmbeddedHost {
-		return s, exit.Usagef("the embedded store begins empty, so there is nothing to clean up").WithHint("name a store with --host")
+		return s, exit.Usagef("the embedded store starts empty, so there is nothing to clean up").WithHint("name a store with --host")
 	}
 	if f.seed == "" {
 		return s, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -19,6 +20,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
+	"warp/pkg/report/printer"
 )
 
 // cmpCommand shows what has changed from one op log to another, or from one set
@@ -30,7 +32,7 @@ func cmpCommand() *command.Command {
 	var asserts reports.AssertFlags
 	var web webpage.Flags
 	group := analysis.Group()
-	group.Flags = command.Without(group.Flags, "analyze.out")
+	group.Flags = command.Without(group.Flags, "analyze.out", "cache")
 	return &command.Command{
 		Name: "cmp", Args: "BEFORE AFTER [MORE…]", Section: command.SectionAnalysis,
 		Summary: "compare the op logs of two runs, or two to eight sets of runs",
@@ -50,9 +52,9 @@ func cmpCommand() *command.Command {
 		},
 		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.Flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the sides in the order of their names"},
-			&cli.BoolFlag{Name: "all-pairs", Destination: &allPairs, Usage: "compare each set with each other one, not only with the first"})},
+			&cli.BoolFlag{Name: "all-pairs", Destination: &allPairs, Usage: "compare each set with all others, not only with the first"})},
 			group.With(append(web.Flags(), analysis.CSV.Flag())...), {Title: command.AssertionsTitle, Flags: asserts.ChangeFlags()}},
-		Absent: []command.Absent{{Names: []string{"analyze.out"},
+		Absent: []command.Absent{{Names: []string{"cache"}, Why: "is a flag of analyze, for one run"}, {Names: []string{"analyze.out"},
 			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
 		MinArgs: 2, MaxArgs: compare.MaxSets, Needs: "two op logs or up to eight sets of them",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
@@ -69,7 +71,7 @@ func cmpCommand() *command.Command {
 			if err := analysis.HTML.Ready(); err != nil {
 				return err
 			}
-			o, err := judge.Options(flagDefaults())
+			o, err := judge.Options()
 			if err != nil {
 				return err
 			}
@@ -120,7 +122,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 		}
 	}
 	if single && len(sets) == 2 {
-		return compareTwo(inv, judged[0].Runs[0], judged[1].Runs[0], analysis, table, o.Default)
+		return compareTwo(inv, judged[0].Runs[0], judged[1].Runs[0], analysis, table)
 	}
 	c, err := compare.JudgeSets(judged, allPairs, o)
 	if err != nil {
@@ -134,31 +136,28 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *re
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
-func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *reports.AnalysisFlags, table []report.RecordedRun, defaults compare.Defaults) error {
+func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *reports.AnalysisFlags, table []report.RecordedRun) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
 			if !inv.Readable || table != nil { // where the comparison is, which has them
-				inv.Warnf("%s: %s", r.Name, w)
+				inv.Warnf("%s: %s", r.Name, strings.TrimPrefix(w, r.Name+": ")) // those about the file itself name it
 			}
 		}
 	}
-	c := compare.Reports(before.Report, after.Report, defaults)
+	c := compare.Reports(before.Report, after.Report)
 	if why := compare.Incomparable(c.Parameters); why != "" {
 		inv.Warnf("%s", why)
 	}
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return report.ComparisonJSON(w, c)
-		}
+	text := func(w io.Writer) error {
 		if table != nil {
 			return report.RunsCSV(w, table)
 		}
 		if analysis.Layout == reports.Compact || analysis.Layout == "" && inv.OutWidth() > 0 && !analysis.Verbose {
-			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
+			return report.CompactComparison(w, c, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
 		}
 		return report.ComparisonText(w, c, reports.TextOptions(inv, analysis.Verbose))
-	})
-	return exit.Join(err, reports.SavePage(inv, &analysis.HTML, func(o page.Options) *page.Page {
+	}
+	return reports.Show(inv, &c, text, &analysis.HTML, func(o page.Options) *page.Page {
 		return page.Runs([]compare.Run{before, after}, &c, o)
-	}))
+	})
 }

@@ -43,7 +43,7 @@ func completionCommand() *command.Command {
 
 // InstallCompletion writes the script into the folder from which the user's
 // shell loads such scripts. A file that warp has not written stays as it is.
-// zsh has no such folder by itself, so what to do there is said.
+// zsh has no such folder by default, so a line for its configuration is printed.
 func InstallCompletion(env command.Environment, out io.Writer) error {
 	shellPath, _ := env("SHELL")
 	shell := filepath.Base(shellPath)

@@ -39,7 +39,7 @@ type logExport struct {
 func exportCommand() *command.Command {
 	var f logExport
 	group := f.analysis.Group()
-	group.Flags = command.Without(group.Flags, "analyze.out", "analyze.v", "report", "html")
+	group.Flags = command.Without(group.Flags, "analyze.out", "analyze.v", "report", "html", "cache")
 	group.Also = nil
 	return &command.Command{
 		Name: "export", Args: "LOG [LOG…]", Section: command.SectionAnalysis,
@@ -57,7 +57,7 @@ func exportCommand() *command.Command {
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &f.out, TakesFile: true, Usage: "write to `FILE`, or - for standard output"},
 			&flagtype.Choice{Name: "format", Config: []string{formatCSV, formatPercentiles, formatIntervals}, Destination: &f.format,
-				DefaultText: "the ending of FILE", Usage: "what to write: csv, hgrm or hlog"},
+				DefaultText: "the ending of FILE", Usage: "output format: csv, hgrm or hlog"},
 		}}, group},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
@@ -75,9 +75,9 @@ func (f *logExport) check(inv *command.Invocation) error {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.out), "."))
 	switch {
 	case f.out == "":
-		return exit.Usagef("there is no name for the file").WithHint("write -o FILE, which ends in %s", formats)
+		return exit.Usagef("a name for the file is missing").WithHint("write -o FILE, which ends in %s", formats)
 	case f.out == "-" && inv.JSON:
-		return exit.Usagef("--out=- and --json both write to standard output").WithHint("leave out --json, or name a file")
+		return exit.Usagef("--out=- and --json cannot be combined: both write to standard output").WithHint("name a file")
 	case f.format != "":
 	case f.out == "-":
 		return exit.Usagef("standard output has no ending that says what to write").WithHint("add --format: %s", formats)
@@ -138,7 +138,7 @@ func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path stri
 	}
 	defer log.Close()
 	if log.Aggregated {
-		return exit.Errorf("%s has results, without the single requests that CSV consists of", log.Name).WithHint("give the op log of the run")
+		return exit.Errorf("%s has results, but not the individual requests that CSV consists of", log.Name).WithHint("give the op log of the run")
 	}
 	return f.write(inv, warnings, func(w io.Writer) (string, error) {
 		to, err := export.NewCSV(w, log.Header().Scripted || len(log.Header().Statements) > 0)

@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -13,12 +15,11 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/commands/finder"
-	"warp/cli/commands/sweeper"
 	"warp/cli/exit"
 	"warp/cli/files/series"
 	"warp/cli/flagtype"
 	"warp/cli/reports"
-	"warp/cli/session"
+	"warp/cli/session/plan"
 	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/pkg/assert"
@@ -42,6 +43,7 @@ type findFlags struct {
 	atLeast    float64
 	folder     string
 	html       reports.HTMLFlag
+	dryRun     flagtype.Asked
 	startGiven func() bool
 
 	asserts []*assert.Assertion
@@ -53,7 +55,7 @@ const maxStepLength = 15 * time.Minute
 // findCommand searches for the highest load at which assertions hold.
 func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &findFlags{}
-	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "begin with `N` requests/s; 1 worker"}
+	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "start with `N` requests/s; 1 worker"}
 	f.startGiven = start.IsSet
 	return &command.Command{
 		Name: finder.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
@@ -73,16 +75,17 @@ func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 				Usage: "search for this `LOAD`: rate (requests/s) or concurrent (workers)"},
 			start,
 			&cli.FloatFlag{Name: "resolution", Value: 5, Destination: &f.resolution, Validator: resolutionValid, Usage: "narrow the result down to `N` %"},
-			&flagtype.Duration{Name: "max-step", Value: 2 * time.Minute, Destination: &f.MaxStep, Validator: stepValid, Usage: "prolong a step that is not decided up to `TIME`"},
+			&flagtype.Duration{Name: "max-step", Value: 2 * time.Minute, Destination: &f.MaxStep, Validator: stepValid, Usage: "prolong an undecided step up to `TIME`"},
 			&flagtype.Duration{Name: "hold", Value: time.Minute, Destination: &f.Hold, Validator: holdValid, Usage: "offer the result for `TIME` at the end; 0 does not"},
 			&flagtype.Duration{Name: "max-time", Value: 20 * time.Minute, Destination: &f.MaxTime, Usage: "end the search after `TIME`"},
 			&cli.IntFlag{Name: "max-concurrent", Value: 2048, Destination: &f.MaxWorkers, Validator: flagtype.AtLeast(1), Usage: "use up to `N` workers if all are busy"},
-			&cli.FloatFlag{Name: "at-least", Destination: &f.atLeast, Validator: loadValid, Usage: "exit with code 4 if less than `N` requests/s or workers hold"},
+			&cli.FloatFlag{Name: "at-least", Destination: &f.atLeast, Validator: loadValid, Usage: "exit with code 4 if the result is less than `N` requests/s or workers"},
 		}}, {Title: command.RunTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-find-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			f.html.Flag(),
+			&flagtype.Question{Name: "dry-run", Destination: &f.dryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"},
 		}}},
-		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "assert")...),
+		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "assert", "dry-run")...),
 		MinArgs:        1, MaxArgs: 1, Needs: "one benchmark, or the folder of a search",
 		Run: func(ctx context.Context, inv *command.Invocation) error { return f.run(ctx, inv) },
 	}
@@ -127,6 +130,9 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 		return err
 	}
 	if Table(inv.Env).Find(inv.Args[0]) == nil && series.Is(inv.Args[0]) {
+		if err := f.onlyShows(inv); err != nil {
+			return err
+		}
 		r, err := finder.Read(inv.Args[0])
 		if err != nil {
 			return err
@@ -137,21 +143,43 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
+	if f.folder == "" {
+		f.folder = folderName(finder.Kind)
+	}
+	if f.dryRun != "" {
+		return f.showPlan(ctx, inv, s)
+	}
+	m, err := manifestOf(inv, finder.Kind, slices.Concat(inv.Args, inv.ForwardedArgs))
+	if err == nil {
+		s.Folder, err = series.Create("--logs", f.folder, m)
+	}
+	if err != nil {
+		return err
+	}
 	defer s.Folder.Close()
 	return f.search(ctx, inv, s)
 }
 
+// onlyShows refuses flags of a search if an argument is the folder of an earlier one.
+func (f *findFlags) onlyShows(inv *command.Invocation) error {
+	names := []string{"assert", "search", "start", "resolution", "max-step", "hold", "max-time", "max-concurrent", "at-least", "logs", "dry-run"}
+	if len(inv.ForwardedArgs) == 0 && firstGiven(inv, names...) == "" {
+		return nil
+	}
+	return exit.Usagef("%s is the folder of an earlier search, which can only be shown", inv.Args[0]).WithHint("leave out the flags that are not about the report")
+}
+
 // plan checks everything before anything is sent.
 func (f *findFlags) plan(ctx context.Context, inv *command.Invocation) (*finder.Finder, error) {
-	if err := f.check(inv); err != nil {
-		return nil, err
-	}
 	args := slices.Concat(inv.Args, inv.ForwardedArgs)
-	line, err := checker(inv.Env, "warp find")(args)
+	line, err := parseMember(inv.Env, args, "warp find") // whether it would begin depends on the rate
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"rps-limit", "duration", "warmup", "autoterm", "max-objects", "total-size", "epochs", "mark"} {
+	if err := f.check(inv); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"rps-limit", "duration", "warmup", "autoterm", "max-objects", "total-size", "epochs", "stages", "marks"} {
 		if line.Command.WasGiven(name) {
 			return nil, exit.Usagef("--%s cannot be used in warp find, which sets rates and durations itself", name).WithHint("leave it out")
 		}
@@ -175,10 +203,15 @@ func (f *findFlags) plan(ctx context.Context, inv *command.Invocation) (*finder.
 		}
 		s.Clients = len(members)
 	}
-	if err := f.checkAsserts(inv, s); err != nil {
-		return nil, err
+	var asserts []string
+	for _, text := range f.texts {
+		asserts = append(asserts, "--assert="+text)
 	}
-	s.Folder, err = f.makeFolder(inv, line, args)
+	step, err := f.firstStep(inv.Env, s, asserts...)
+	if err == nil {
+		err = step.Command.Check(false)
+	}
+	s.First = s.Settings(f.FirstStep())
 	return s, err
 }
 
@@ -199,9 +232,9 @@ func (f *findFlags) check(inv *command.Invocation) error {
 		case a.Every > maxStepLength:
 			return exit.Usagef("--assert: %q is about pieces that are longer than a step", a.Text)
 		case a.Metric.Stat == assert.Max || a.Metric.Stat == assert.Min:
-			return exit.Usagef("--assert: %q: there is no interval of an extreme, which a search needs", a.Text).WithHint("use a percentile, such as p99.9")
+			return exit.Usagef("--assert: %q: a search needs an interval, and an extreme has none", a.Text).WithHint("use a percentile, such as p99.9")
 		case !f.Closed && a.Metric.Family == assert.Duration:
-			inv.Notef("%s is a service time, which leaves out how long requests waited for a worker; response.%s has that", a.Subject(), a.Metric)
+			inv.Notef("%s is a service time, which leaves out how long requests waited for a worker; response.%s includes it", a.Subject(), a.Metric)
 		}
 		f.asserts = append(f.asserts, a)
 		f.Requests = max(f.Requests, a.Requests())
@@ -212,53 +245,92 @@ func (f *findFlags) check(inv *command.Invocation) error {
 	switch {
 	case f.Closed && (f.Start != float64(int(f.Start)) || f.Start > float64(f.MaxWorkers)):
 		return exit.Usagef("--start=%g is not a number of workers up to --max-concurrent=%d", f.Start, f.MaxWorkers)
+	case f.MaxTime < f.firstLength():
+		return exit.Usagef("--max-time=%s is too short for the first step, which takes %s", human.Duration(f.MaxTime), human.Duration(f.firstLength())).
+			WithHint("use a longer --max-time")
 	case f.MaxWorkers > bench.MaxThreads:
 		return exit.Usagef("--max-concurrent=%d is more than %d", f.MaxWorkers, bench.MaxThreads)
 	case !f.Closed && float64(f.Requests) > f.Start*f.MaxStep.Seconds():
 		return exit.Usagef("%d requests, which the assertions need, take longer than --max-step=%s at %g requests/s", f.Requests, human.Duration(f.MaxStep), f.Start).
-			WithHint("begin with a higher rate (--start), or use a longer --max-step")
+			WithHint("start with a higher rate (--start), or use a longer --max-step")
 	}
 	return nil
 }
 
-// checkAsserts finds out whether the steps would begin with the assertions.
-func (f *findFlags) checkAsserts(inv *command.Invocation, s *finder.Finder) error {
-	args := slices.Clone(s.Args)
-	for _, set := range s.Settings(find.Load{Value: f.Start, Workers: max(f.Workers, 1)}, find.MinStep) {
-		args = append(args, set.Arg())
-	}
-	for _, text := range f.texts {
-		args = append(args, "--assert="+text)
-	}
-	line, err := Table(inv.Env).Parse(args)
-	if err == nil {
-		err = line.Command.Check(false)
-	}
-	return err
+// firstLength returns how long the first step offers its load at least.
+func (f *findFlags) firstLength() time.Duration {
+	_, length := f.FirstStep()
+	return length
 }
 
-// makeFolder makes the folder of the logs.
-func (f *findFlags) makeFolder(inv *command.Invocation, line *command.Line, args []string) (*series.Folder, error) {
-	m := series.Manifest{Kind: finder.Kind, Warp: inv.Version, Created: time.Now().UTC(), Seed: session.NewSeed()}
-	for _, arg := range args {
-		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		if sweeper.IsSecret(name) {
-			m.Secrets = append(m.Secrets, name)
-			continue
-		}
-		if name == "seed" {
-			var err error
-			if m.Seed, err = session.ParseSeed(value); err != nil {
-				return nil, err
-			}
-		}
-		m.Benchmark = append(m.Benchmark, inv.Hide.Text(arg))
+// firstStep parses the command line of the first step, with more flags.
+func (f *findFlags) firstStep(env command.Environment, s *finder.Finder, more ...string) (*command.Line, error) {
+	return Table(env).Parse(s.ArgsWith(s.Settings(f.FirstStep()), more...))
+}
+
+// showPlan shows what the search would do, and what its first step would.
+func (f *findFlags) showPlan(ctx context.Context, inv *command.Invocation, s *finder.Finder) error {
+	line, err := f.firstStep(inv.Env, s, "--dry-run")
+	if err != nil {
+		return err
 	}
-	if f.folder == "" {
-		// Without the brackets of names of logs, which patterns of names take for sets.
-		f.folder = "warp-find-" + time.Now().Format("20060102-150405") + "-" + session.NewID()
+	first, err := planMember(ctx, inv, line)
+	if err != nil {
+		return err
 	}
-	return series.Create("--logs", f.folder, m)
+	d := planSeries(inv, line.Command)
+	f.describe(d, s)
+	if d.Cost, err = f.cost(ctx, inv, s); err != nil {
+		return err
+	}
+	if d.Cost != nil && d.Cost.Uploads > 0 {
+		d.Say("all preparations together make %s", d.Cost.SayUploads())
+	}
+	d.Say("op logs go to %s", f.folder)
+	d.Say("the first step:")
+	sayMember(d, first)
+	return d.Show(inv, f.dryRun)
+}
+
+// cost returns what the search sends at most: as much as a run of its length without a rate, and more preparations if each step
+// makes its own. It returns nil if that is not known, or there is no cost.
+func (f *findFlags) cost(ctx context.Context, inv *command.Invocation, s *finder.Finder) (*plan.Cost, error) {
+	line, err := Table(inv.Env).Parse(append(slices.Clone(s.Args), "--duration="+human.Duration(f.MaxTime), "--dry-run"))
+	if err != nil {
+		return nil, err
+	}
+	d, err := planMember(ctx, inv, line)
+	if err != nil {
+		return nil, err
+	}
+	if d.Cost == nil || s.Shared() {
+		return d.Cost, nil
+	}
+	runs := math.Ceil(float64(f.MaxTime) / float64(find.MinRunEvery))
+	c := *d.Cost
+	c.Uploads, c.UploadBytes, c.Listings = runs*c.Uploads, runs*c.UploadBytes, runs*c.Listings
+	return &c, nil
+}
+
+// describe adds the plan of the search, without its steps.
+func (f *findFlags) describe(d *plan.DryRun, s *finder.Finder) {
+	d.Say("the first step offers %s; the load doubles until a step fails, then the search narrows it down to %g %% and confirms it", f.Show(f.Start), 100*f.Resolution)
+	hold := ""
+	if f.Hold > 0 {
+		hold = fmt.Sprintf("the result is offered for %s, and ", human.Duration(f.Hold))
+	}
+	d.Say("a step takes %s to %s; %sthe search ends after %s at the latest", human.Duration(f.firstLength()), human.Duration(f.MaxStep), hold, human.Duration(f.MaxTime))
+	if s.Shared() {
+		d.Say("all steps use the same objects, which are uploaded once")
+	} else {
+		d.Say("each step prepares and cleans up for itself")
+	}
+	if !f.Closed {
+		d.Say("no flag limits the rate: at N requests/s, the search makes up to %s × N requests", human.Grouped(int64(f.MaxTime.Seconds())))
+	}
+	if s.Clients > 1 {
+		d.Say("rates are the sums of all %d clients", s.Clients)
+	}
 }
 
 // search makes the search and shows its result, also if it was interrupted.
@@ -268,8 +340,7 @@ func (f *findFlags) search(ctx context.Context, inv *command.Invocation, s *find
 		return err
 	}
 	f.Progress = func(now find.State) {
-		bracket := (&find.Report{Unit: unitOf(f.Closed), Held: now.Held, Failed: now.Failed}).Bracket()
-		inv.Notef("%s (%s); step %d; so far %s; at most %s left", f.Show(now.Load.Value), now.Role, now.Steps+1, bracket, human.Duration(now.Left.Round(time.Second)))
+		inv.Notef("%s (%s); step %d; so far %s; at most %s left", f.Show(now.Load.Value), now.Role, now.Steps+1, f.Bracket(now.Held, now.Failed), human.Duration(now.Left.Round(time.Second)))
 	}
 	result, failed := find.Run(ctx, s, f.Options)
 	failed = exit.Join(failed, s.Release(ctx))
@@ -291,13 +362,6 @@ func (f *findFlags) search(ctx context.Context, inv *command.Invocation, s *find
 	return exit.Join(exit.Join(failed, err), exit.Join(verdict(r), reports.ShowFind(inv, r, &f.html)))
 }
 
-func unitOf(closed bool) string {
-	if closed {
-		return "workers"
-	}
-	return "requests/s"
-}
-
 // verdict returns the error with the exit code of the result.
 func verdict(r *find.Report) error {
 	switch {
@@ -306,7 +370,7 @@ func verdict(r *find.Report) error {
 	case r.Enough == find.NotEnough:
 		return exit.Withf(exit.Assertion, "at least %s was asked for, and the highest load is %s", r.Show(r.AtLeast), r.Bracket())
 	case r.Enough == find.Inconclusive:
-		return exit.Withf(exit.Undecided, "it stayed open whether %s hold", r.Show(r.AtLeast))
+		return exit.Withf(exit.Undecided, "it remains open whether all assertions hold at %s", r.Show(r.AtLeast))
 	case r.Status == find.Found:
 		return nil
 	case r.Status == find.None:
@@ -320,8 +384,8 @@ func compareSearches(inv *command.Invocation, analysis *reports.AnalysisFlags, a
 	switch {
 	case len(asserts.All) > 0:
 		return exit.Usagef("--assert: results of searches have no assertions of their own").WithHint("leave it out")
-	case analysis.CSV.Wanted || analysis.HTML.Path != "":
-		return exit.Usagef("--csv and --html: the comparison of two searches has neither").WithHint("use --json, or warp find --html=FILE FOLDER for the page of each")
+	case analysis.CSV.Wanted:
+		return exit.Usagef("--csv: the comparison of two searches has no CSV").WithHint("use --json")
 	case len(inv.Args) != 2:
 		return exit.Usagef("two results of searches are compared, and there are %d arguments", len(inv.Args))
 	}
@@ -336,5 +400,5 @@ func compareSearches(inv *command.Invocation, analysis *reports.AnalysisFlags, a
 	if err != nil {
 		return exit.Usagef("%w", err)
 	}
-	return reports.ShowFindChange(inv, c)
+	return reports.ShowFindChange(inv, c, &analysis.HTML)
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -34,7 +33,7 @@ func historyCommand() *command.Command {
 	var csv reports.CSVFlag
 	return &command.Command{
 		Name: "history", Args: "[LOG…]", Section: command.SectionAnalysis,
-		Summary: "show runs over time, and since when they are slower or faster",
+		Summary: "show runs over time, and when they became slower or faster",
 		About: []string{
 			"LOG is an op log, a saved report, a quoted pattern, or a folder of these or of baselines. Without",
 			"LOG it is " + baselineFolder + ", where warp baseline keeps them. There is a line for each run, and changes of",
@@ -51,7 +50,7 @@ func historyCommand() *command.Command {
 			if err := html.Ready(); err != nil {
 				return err
 			}
-			o, err := judge.Options(flagDefaults())
+			o, err := judge.Options()
 			if err != nil {
 				return err
 			}
@@ -69,20 +68,13 @@ func historyCommand() *command.Command {
 }
 
 func showHistory(inv *command.Invocation, h *compare.History, csv *reports.CSVFlag, html *reports.HTMLFlag) error {
-	inv.Hide.Strings(h)
-	err := inv.Result(func(w io.Writer) error {
-		switch {
-		case inv.JSON:
-			return report.HistoryJSON(w, h)
-		case csv.Wanted:
+	text := func(w io.Writer) error {
+		if csv.Wanted {
 			return report.HistoryCSV(w, h)
 		}
 		return report.HistoryText(w, h, reports.TextOptions(inv, false))
-	})
-	return exit.Join(err, reports.SavePage(inv, html, func(o page.Options) *page.Page {
-		o.Location = time.Local
-		return page.History(h, o)
-	}))
+	}
+	return reports.Show(inv, h, text, html, func(o page.Options) *page.Page { return page.History(h, o) })
 }
 
 // pastRuns reads the runs that the arguments name.

@@ -20,7 +20,7 @@ import (
 func markCommand() *command.Command {
 	return &command.Command{
 		Name: "mark", Args: "[RUN] TEXT", Section: command.SectionOther,
-		Summary: "note in a run what is done to the store just now",
+		Summary: "mark in a run what is being done to the store",
 		About: []string{
 			"The report of the run has throughput, p99, errors, the longest gap and the time to recovery around",
 			"each mark. RUN is the id of a run of the same user on this machine, and may be left out where there",
@@ -47,7 +47,7 @@ func markCommand() *command.Command {
 }
 
 // findRun finds the run that is meant.
-func findRun(ctx context.Context, inv *command.Invocation) (*runsocket.Run, error) {
+func findRun(ctx context.Context, inv *command.Invocation) (*runsocket.Info, error) {
 	runs, err := runsocket.List(ctx, inv.Env)
 	switch {
 	case ctx.Err() != nil:
@@ -55,24 +55,24 @@ func findRun(ctx context.Context, inv *command.Invocation) (*runsocket.Run, erro
 	case len(runs) == 0 && err != nil:
 		return nil, exit.Errorf("no run was found: %w", err)
 	case len(runs) == 0:
-		return nil, exit.Errorf("no run of this user is going on this machine").WithHint("a run of another user or machine is marked there")
+		return nil, exit.Errorf("this user has no run on this machine").WithHint("mark a run of another user or machine there")
 	}
 	if len(inv.Args) == 1 {
 		if len(runs) > 1 {
-			return nil, exit.Usagef("%d runs are going: %s", len(runs), listRuns(runs)).WithHint("say which one: warp mark %s TEXT", runs[0].ID)
+			return nil, exit.Usagef("%d runs are in progress: %s", len(runs), listRuns(runs)).WithHint("say which one: warp mark %s TEXT", runs[0].ID)
 		}
 		return &runs[0], nil
 	}
 	asked := inv.Args[0]
-	i := slices.IndexFunc(runs, func(r runsocket.Run) bool { return r.ID == asked })
+	i := slices.IndexFunc(runs, func(r runsocket.Info) bool { return r.ID == asked })
 	if i < 0 {
-		return nil, exit.Errorf("there is no run %q; there is %s", asked, listRuns(runs)).WithHint("a text with blanks needs quotes")
+		return nil, exit.Errorf("there is no run %q; there is %s", asked, listRuns(runs)).WithHint("a text with spaces needs quotes")
 	}
 	return &runs[i], nil
 }
 
 // listRuns names runs, up to ten of them.
-func listRuns(runs []runsocket.Run) string {
+func listRuns(runs []runsocket.Info) string {
 	var names []string
 	for i, r := range runs {
 		if i == 10 {

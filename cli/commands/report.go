@@ -20,6 +20,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
+	"warp/pkg/report/printer"
 )
 
 // reportCommand draws one run or several.
@@ -57,7 +58,7 @@ func reportCommand() *command.Command {
 func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, anonymously bool) error {
 	path := analysis.HTML.Path
 	if path == "" {
-		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
+		return exit.Usagef("a name for the page is missing").WithHint("write -o FILE.html")
 	}
 	if err := files.CheckNew("--out", path, "name another place"); err != nil {
 		return err
@@ -65,23 +66,9 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	if err := files.TryFolder("--out", path); err != nil {
 		return err
 	}
-	var runs []compare.Run
-	for _, arg := range inv.Args {
-		set, err := runlog.Find(arg)
-		if err != nil {
-			return err
-		}
-		if n := len(runs) + len(set.Paths); n > page.MaxRuns {
-			return exit.Usagef("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).WithHint("compare sets of runs with warp cmp --html")
-		}
-		read, err := set.Read(ctx, inv.In, inv.Debugf, inv.Warnf, analysis.Options())
-		if err != nil {
-			return err
-		}
-		runs = append(runs, read...)
-	}
-	for _, r := range runs {
-		inv.Hide.Strings(r.Report)
+	runs, err := readNamed(ctx, inv, analysis)
+	if err != nil {
+		return err
 	}
 	ending := strings.ToLower(filepath.Ext(path))
 	what := "page"
@@ -98,25 +85,49 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 			runs[i].Name = fmt.Sprintf("run %d", i+1)
 		}
 	}
-	err := files.WriteNew(path, func(w io.Writer) error {
-		switch {
-		case ending == ".json":
-			return report.JSON(w, runs[0].Report)
-		case ending == ".txt":
-			return report.Text(w, runs[0].Report, report.TextOptions{Location: time.Local, Verbose: analysis.Verbose})
-		case len(runs) == 1:
-			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
-		}
-		var changes *compare.Changes
-		if len(runs) == 2 {
-			c := compare.Reports(runs[0].Report, runs[1].Report, flagDefaults())
-			changes = &c
-		}
-		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)
-	})
-	if err != nil {
+	if err := files.WriteNew(path, func(w io.Writer) error { return writeRuns(w, ending, runs, analysis.Verbose) }); err != nil {
 		return exit.Errorf("--out: %w", err)
 	}
 	inv.Notef("%s of %s written to %q", what, human.Count(len(runs), "run", "runs"), path)
 	return nil
+}
+
+// readNamed reads the runs that the arguments name.
+func readNamed(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags) (runs []compare.Run, err error) {
+	for _, arg := range inv.Args {
+		set, err := runlog.Find(arg)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(runs) + len(set.Paths); n > page.MaxRuns {
+			return nil, exit.Usagef("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).WithHint("compare sets of runs with warp cmp --html")
+		}
+		read, err := set.Read(ctx, inv.In, inv.Debugf, inv.Warnf, analysis.Options())
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, read...)
+	}
+	for _, r := range runs {
+		inv.Hide.Strings(r.Report)
+	}
+	return runs, nil
+}
+
+// writeRuns writes a report of the only run, or a page of all runs, as the ending of the file's name says.
+func writeRuns(w io.Writer, ending string, runs []compare.Run, verbose bool) error {
+	switch {
+	case ending == ".json":
+		return printer.JSON(w, runs[0].Report)
+	case ending == ".txt":
+		return report.Text(w, runs[0].Report, printer.Options{Location: time.Local, Verbose: verbose})
+	case len(runs) == 1:
+		return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
+	}
+	var changes *compare.Changes
+	if len(runs) == 2 {
+		c := compare.Reports(runs[0].Report, runs[1].Report)
+		changes = &c
+	}
+	return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)
 }

@@ -17,7 +17,8 @@ import (
 	"warp/cli/files/series"
 	"warp/cli/flagtype"
 	"warp/cli/reports"
-	"warp/cli/session"
+	"warp/cli/session/plan"
+	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/internal/suggest"
 	"warp/pkg/compare"
@@ -31,7 +32,7 @@ type sweepFlags struct {
 	pause   time.Duration
 	folder  string
 	resume  string
-	dryRun  bool
+	dryRun  flagtype.Asked
 	show    reports.SweepFlags
 }
 
@@ -59,8 +60,8 @@ func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 		}}, {Title: command.RunTitle, Flags: []cli.Flag{
 			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "pause for `TIME` between runs"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-sweep-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
-			&cli.StringFlag{Name: "resume", Destination: &f.resume, Usage: "measure what is missing in the `FOLDER` of a sweep"},
-			&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "check the points and show the plan, without sending a request or writing a file"},
+			&cli.StringFlag{Name: "resume", Destination: &f.resume, Usage: "make the missing runs of the sweep in `FOLDER`"},
+			&flagtype.Question{Name: "dry-run", Destination: &f.dryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"},
 		}}, {Title: command.AnalysisTitle, Flags: f.show.Flags()}},
 		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "dry-run")...),
 		MinArgs:        0, MaxArgs: 1, Needs: "one benchmark, or the folder of a sweep",
@@ -72,14 +73,16 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err := f.show.Check(inv.JSON); err != nil {
 		return err
 	}
-	again := len(inv.Args) == 1 && Table(inv.Env).Find(inv.Args[0]) == nil && series.Is(inv.Args[0])
+	unknown := len(inv.Args) == 1 && Table(inv.Env).Find(inv.Args[0]) == nil
+	again := unknown && series.Is(inv.Args[0])
 	switch {
-	case f.resume != "" && (len(inv.Args) > 0 || len(f.vary) > 0 || f.folder != ""):
-		return exit.Usagef("--resume goes on with a sweep as it was planned").WithHint("leave out the benchmark, --vary and --logs")
+	case f.resume != "" && (len(inv.Args) > 0 || firstGiven(inv, "vary", "repeat", "pause", "logs") != ""):
+		return exit.Usagef("--resume cannot be combined with a benchmark, --vary, --repeat, --pause and --logs: it continues the sweep as planned")
 	case f.resume != "":
 		return f.resumed(ctx, inv)
-	case again && (len(inv.ForwardedArgs) > 0 || len(f.vary) > 0):
-		return exit.Usagef("%s is the folder of a sweep, which is only shown", inv.Args[0]).WithHint("use --resume=%s to measure what is missing", inv.Args[0])
+	case again && (len(inv.ForwardedArgs) > 0 || firstGiven(inv, "vary", "repeat", "pause", "logs", "dry-run") != ""):
+		return exit.Usagef("%s is the folder of an earlier sweep, which can only be shown", inv.Args[0]).
+			WithHint("leave out the flags that are not about the report, or use --resume=%s to measure what is missing", inv.Args[0])
 	case again:
 		r, err := sweeper.Read(ctx, inv, inv.Args[0], f.show.Choices)
 		if err != nil {
@@ -88,10 +91,20 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 		return reports.ShowSweep(inv, r, &f.show)
 	case len(inv.Args) == 0:
 		return exit.Usagef("warp sweep needs a benchmark").WithHint("write warp sweep --vary concurrent=1..64x2 get …")
+	case unknown && len(f.vary) == 0:
+		return exit.Usagef("%s is neither a benchmark nor the folder of a sweep", inv.Args[0]).WithHint("warp --help lists the benchmarks")
 	case len(f.vary) == 0:
 		return exit.Usagef("warp sweep needs a flag to vary").WithHint("add --vary, such as --vary concurrent=1..64x2")
 	}
 	return f.begin(ctx, inv)
+}
+
+// firstGiven returns the first of some flags that is on the command line, "" if none is.
+func firstGiven(inv *command.Invocation, names ...string) string {
+	if i := slices.IndexFunc(names, inv.Command.WasGiven); i >= 0 {
+		return names[i]
+	}
+	return ""
 }
 
 // begin plans a sweep and makes it.
@@ -103,16 +116,24 @@ func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 		return err
 	}
 	plan := sweeper.Plan{Axes: axes, Repeats: f.repeats, Pause: f.pause}
-	m, err := f.manifest(inv, plan, base)
+	m, err := manifestOf(inv, sweeper.Kind, base)
+	if err == nil {
+		m.Plan, err = json.Marshal(plan)
+	}
 	if err != nil {
 		return err
 	}
 	if f.folder == "" {
-		// Without the brackets of names of logs, which patterns of names take for sets.
-		f.folder = "warp-sweep-" + time.Now().Format("20060102-150405") + "-" + session.NewID()
+		f.folder = folderName(sweeper.Kind)
 	}
-	if f.dryRun {
-		return f.showPlan(inv, plan, m, base, check)
+	if f.dryRun != "" {
+		folder := &series.Folder{Path: f.folder, Manifest: m}
+		sweeper.AddRuns(folder, plan, m.Seed)
+		s, err := sweeper.New(inv, folder, base, check)
+		if err != nil {
+			return err
+		}
+		return f.showPlan(ctx, inv, s, base)
 	}
 	folder, err := series.Create("--logs", f.folder, m)
 	if err != nil {
@@ -140,7 +161,7 @@ func (f *sweepFlags) axes(env command.Environment, base []string) ([]sweep.Axis,
 	}
 	for _, a := range axes {
 		if hasFlag(base, a.Flag) {
-			return nil, exit.Usagef("--%s is varied, so it cannot be given as well", a.Flag).WithHint("leave out one of the two")
+			return nil, exit.Usagef("--%s and --vary=%[1]s cannot be combined", a.Flag)
 		}
 	}
 	if n := sweep.Points(axes) * f.repeats; n > maxSweepRuns {
@@ -170,35 +191,57 @@ func CheckSweep(env command.Environment, line *command.Line) error {
 // maxSweepRuns limits the runs of a sweep, whose names have up to five digits.
 const maxSweepRuns = 10_000
 
-// manifest describes a new sweep.
-func (f *sweepFlags) manifest(inv *command.Invocation, plan sweeper.Plan, base []string) (m series.Manifest, err error) {
-	m = series.Manifest{Kind: sweeper.Kind, Warp: inv.Version, Created: time.Now().UTC(), Seed: session.NewSeed()}
-	for _, arg := range base {
-		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		switch {
-		case sweeper.IsSecret(name):
-			m.Secrets = append(m.Secrets, name)
-			continue
-		case name == "seed":
-			if m.Seed, err = session.ParseSeed(value); err != nil {
-				return m, err
-			}
-		}
-		m.Benchmark = append(m.Benchmark, inv.Hide.Text(arg))
+// showPlan shows what would be done, what all runs send at most, and what the first of them would do.
+func (f *sweepFlags) showPlan(ctx context.Context, inv *command.Invocation, s *sweeper.Sweep, base []string) error {
+	line, err := parseMember(inv.Env, base, "warp sweep")
+	if err != nil {
+		return err
 	}
-	m.Plan, err = json.Marshal(plan)
-	return m, err
+	first, err := s.Plans(func(args []string) (*plan.DryRun, error) {
+		line, err := Table(inv.Env).Parse(append(slices.Clone(args), "--dry-run"))
+		if err != nil {
+			return nil, err
+		}
+		return planMember(ctx, inv, line)
+	})
+	if err != nil {
+		return err
+	}
+	d := planSeries(inv, line.Command)
+	s.Describe(d.Say)
+	if first != nil {
+		d.Cost = s.Cost()
+		if s.Fleet() {
+			d.Say("the numbers that follow are for each client")
+		}
+		sayCost(d)
+		d.Say("the first run:")
+		sayMember(d, first)
+	}
+	return d.Show(inv, f.dryRun)
 }
 
-// showPlan shows what would be done.
-func (f *sweepFlags) showPlan(inv *command.Invocation, plan sweeper.Plan, m series.Manifest, base []string, check sweeper.Check) error {
-	folder := &series.Folder{Path: f.folder, Manifest: m}
-	sweeper.AddRuns(folder, plan, m.Seed)
-	s, err := sweeper.New(inv, folder, base, check)
-	if err == nil {
-		s.Describe()
+// sayCost adds what the runs of a sweep send together.
+func sayCost(d *plan.DryRun) {
+	c := d.Cost
+	if c == nil {
+		return
 	}
-	return err
+	if c.Uploads > 0 {
+		d.Say("all preparations together make %s", c.SayUploads())
+	}
+	if c.Unlimited {
+		d.Say("all runs together make as many %s requests as the store answers: no flag limits the number of each of them", c.Kinds())
+	} else {
+		retried := ""
+		if c.Attempts > 1 {
+			retried = fmt.Sprintf(", up to %d times as many if all of them fail (--retries)", c.Attempts)
+		}
+		d.Say("all runs together make %s requests%s at most%s", c.SayRequests(), plan.Amount(c.Bytes), retried)
+	}
+	if c.Listings > 0 {
+		d.Say("all clean-ups together make about %s", c.SayRemoval())
+	}
 }
 
 // resumed makes the runs that are missing.
@@ -211,11 +254,11 @@ func (f *sweepFlags) resumed(ctx context.Context, inv *command.Invocation) error
 	base := slices.Concat(folder.Benchmark, inv.ForwardedArgs)
 	for _, name := range folder.Secrets {
 		if !hasFlag(inv.ForwardedArgs, name) && !inEnvironment(inv, folder.Benchmark[0], name) {
-			return exit.Usagef("the sweep was begun with --%s, which its folder does not keep", name).WithHint("give --%s again", name)
+			return exit.Usagef("the sweep was started with --%s, which its folder does not keep", name).WithHint("give --%s again", name)
 		}
 	}
 	if folder.Warp != inv.Version {
-		inv.Warnf("the sweep was begun with warp %s, and this is warp %s", folder.Warp, inv.Version)
+		inv.Warnf("the sweep was started with warp %s, and this is warp %s", folder.Warp, inv.Version)
 	}
 	return f.make(ctx, inv, folder, base, checker(inv.Env, "warp sweep"))
 }
@@ -237,14 +280,13 @@ func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *
 	if err != nil {
 		return err
 	}
-	if f.dryRun {
-		s.Describe()
-		return nil
+	if f.dryRun != "" {
+		return f.showPlan(ctx, inv, s, base)
 	}
 	if len(folder.Missing()) == 0 {
 		inv.Notef("nothing is missing in %s", folder.Path)
 	} else {
-		s.Describe()
+		s.Describe(inv.Notef)
 	}
 	failed := s.Run(ctx)
 	r, err := s.Result(context.WithoutCancel(ctx), f.show.Choices)
@@ -263,16 +305,25 @@ func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *
 // checker checks command lines of benchmarks that are run as one of many.
 func checker(env command.Environment, of string) sweeper.Check {
 	return func(args []string) (*command.Line, error) {
-		table := Table(env)
-		if c := table.Find(args[0]); c != nil && c.Check == nil {
-			return nil, exit.Usagef("the command %s is not a benchmark", c.Name).WithHint("warp --help lists the benchmarks")
-		}
-		line, err := table.Parse(args)
+		line, err := parseMember(env, args, of)
 		if err == nil {
-			err = checkMember(line, of)
+			err = line.Command.Check(false)
 		}
 		return line, err
 	}
+}
+
+// parseMember parses the command line of a benchmark that is run as one of many.
+func parseMember(env command.Environment, args []string, of string) (*command.Line, error) {
+	table := Table(env)
+	if c := table.Find(args[0]); c != nil && c.Check == nil {
+		return nil, exit.Usagef("the command %s is not a benchmark", c.Name).WithHint("warp --help lists the benchmarks")
+	}
+	line, err := table.Parse(args)
+	if err == nil {
+		err = checkMemberFlags(line, of)
+	}
+	return line, err
 }
 
 // hasFlag reports whether arguments have a flag, written as --NAME=VALUE.
@@ -296,7 +347,7 @@ func kindOf(c *command.Command, name string) (sweep.Kind, error) {
 		return sweep.Kind{}, err
 	case f.Names()[0] != name:
 		return sweep.Kind{}, exit.Usagef("--%s is another name of --%s", name, f.Names()[0]).WithHint("vary %s", f.Names()[0])
-	case sweeper.IsSecret(name):
+	case redact.IsSecret(name):
 		return sweep.Kind{}, exit.Usagef("--%s is a secret, and the values of an axis are shown", name)
 	}
 	switch f.(type) {
@@ -315,7 +366,9 @@ func kindOf(c *command.Command, name string) (sweep.Kind, error) {
 		return numbers(false), nil
 	}
 	if name == "obj.size" {
-		return sizes(), nil
+		k := sizes()
+		k.HasCommas = func(s string) bool { return strings.HasPrefix(s, "exact:") || strings.HasPrefix(s, "lognormal:") }
+		return k, nil
 	}
 	return sweep.Kind{}, nil
 }
@@ -356,7 +409,7 @@ func compareSweeps(ctx context.Context, inv *command.Invocation, analysis *repor
 	case analysis.CSV.Wanted:
 		return exit.Usagef("--csv: the comparison of two sweeps has no CSV").WithHint("use --json, or warp sweep --csv FOLDER for the figures of each")
 	}
-	var runs [2][]sweep.Run
+	var runs [2][]sweep.Measurement
 	var axes [2][]sweep.Axis
 	for i, path := range inv.Args {
 		var err error

@@ -8,7 +8,7 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/session"
-	"warp/pkg/compare"
+	"warp/pkg/anonymous"
 )
 
 // Table lists the commands in the order of the help, and then more of them.
@@ -38,15 +38,17 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 
 // All lists every command. A new one is one line here.
 func All(env command.Environment) []*command.Command {
-	benchmarks := Benchmarks(env)
-	forwarded := BenchmarkFlags(benchmarks) // made once, since every start of warp comes here
-	return append(benchmarks, []*command.Command{
+	series := Benchmarks(env)
+	forwarded := BenchmarkFlags(series) // made once, since every start of warp comes here
+	return append(series, []*command.Command{
+		benchmarks.Replay(env),
 		analyzeCommand(),
 		cmpCommand(),
 		reportCommand(),
 		historyCommand(),
 		mergeCommand(),
 		exportCommand(),
+		workloadCommand(),
 		collectCommand(),
 		cleanCommand(env),
 		clientCommand(),
@@ -62,7 +64,7 @@ func All(env command.Environment) []*command.Command {
 	}...)
 }
 
-// Benchmarks lists the commands of the benchmarks.
+// Benchmarks lists the commands of the benchmarks that can be one of a series. warp replay cannot, because it takes a log.
 func Benchmarks(env command.Environment) []*command.Command {
 	return append(benchmarks.Commands(env), aisloader.Command(env))
 }
@@ -86,12 +88,13 @@ func BenchmarkFlags(benchmarks []*command.Command) []cli.Flag {
 }
 
 // flagDefaults returns the defaults of the flags of benchmarks.
-func flagDefaults() compare.Defaults {
+func flagDefaults() anonymous.Defaults {
 	known := map[string]map[string]string{}
 	return func(benchmark, name string) (string, bool) {
 		if known[benchmark] == nil {
 			known[benchmark] = map[string]string{}
-			for _, c := range Benchmarks(func(string) (string, bool) { return "", false }) {
+			env := func(string) (string, bool) { return "", false }
+			for _, c := range append(Benchmarks(env), benchmarks.Replay(env)) {
 				if c.Name != benchmark {
 					continue
 				}

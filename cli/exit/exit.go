@@ -12,7 +12,7 @@ import (
 // Exit codes, as documented for scripts.
 const (
 	OK          = 0
-	Failed      = 1   // the command could not do what it was asked to do
+	Failed      = 1   // the command could not do its work
 	Usage       = 2   // the command line is wrong; nothing was done
 	Requests    = 3   // the run finished, but requests failed
 	Assertion   = 4   // an assertion about the run failed, or the runs are worse than their baseline

@@ -29,13 +29,13 @@ type (
 	List     = cli.FlagBase[[]string, cli.NoConfig, listValue]          // one value each time it is given
 )
 
-// wrongValue is an error about a flag's value that quotes the value itself.
+// wrongValue is an error about the value of a flag, which its message quotes.
 type wrongValue struct{ error }
 
-// Wrong is an error about a flag's value that quotes the value itself.
+// Wrong returns an error about the value of a flag. Its message must quote the value.
 func Wrong(format string, args ...any) error { return wrongValue{fmt.Errorf(format, args...)} }
 
-// IsWrong reports whether the error is one of Wrong.
+// IsWrong reports whether err is from Wrong.
 func IsWrong(err error) bool {
 	var w wrongValue
 	return errors.As(err, &w)
@@ -124,7 +124,7 @@ func (v limitValue) Set(s string) error {
 		if err != nil || !(f >= 0 && f <= 100) {
 			return Wrong("%q is not a share from 0%% to 100%%", s)
 		}
-		*v.p = bench.ErrorLimit{Set: true, IsPct: f > 0, Percent: f} // no share at all is none of any number
+		*v.p = bench.ErrorLimit{Set: true, IsPct: f > 0, Percent: f} // 0% allows no errors, whatever the number of requests
 		return nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -139,7 +139,7 @@ func (v limitValue) Get() any                         { return *v.p }
 func (v limitValue) String() string                   { return v.p.String() }
 func (limitValue) ToString(l bench.ErrorLimit) string { return l.String() }
 
-// Asked is how much somebody wants to know: nothing, the usual ("true"), or all of it.
+// Asked is how much output a flag asks for: none, the usual ("true"), or all of it.
 type Asked string
 
 // AskedAll asks for everything.
@@ -192,7 +192,7 @@ func (v listValue) Get() any                 { return *v.p }
 func (v listValue) String() string           { return strings.Join(*v.p, ",") }
 func (listValue) ToString(s []string) string { return strings.Join(s, ",") }
 
-// ParseSize reads a size as [generator.ParseSize] does.
+// ParseSize parses a size as [generator.ParseSize] does.
 func ParseSize(s string) (int64, error) {
 	n, err := generator.ParseSize(s)
 	if err != nil {
@@ -201,7 +201,7 @@ func ParseSize(s string) (int64, error) {
 	return n, nil
 }
 
-// FormatSize is [generator.FormatSize], but plain bytes have no unit.
+// FormatSize formats a size as [generator.FormatSize] does, but plain bytes without a unit.
 func FormatSize(n int64) string {
 	text := generator.FormatSize(n)
 	if bytes := strconv.FormatInt(n, 10); text == bytes+"B" {

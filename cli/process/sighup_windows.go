@@ -2,7 +2,7 @@ package process
 
 import "os"
 
-// notify does nothing: there is no such signal that one could send.
+// notify does nothing, because Windows has no such signal.
 func notify(chan<- os.Signal, bool) {}
 
 func hasTerminal() bool { return false }

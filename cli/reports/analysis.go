@@ -20,6 +20,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -32,6 +33,7 @@ type AnalysisFlags struct {
 	Layout        string // reportCompact, reportClassic, or "" for what fits the output
 	Verbose, full bool
 	Limit, Offset int64
+	Cache         int64 // bytes; 0 = none
 	HTML          HTMLFlag
 	CSV           CSVFlag
 	Asserts       *AssertFlags // nil if there are none
@@ -50,6 +52,8 @@ func (f *AnalysisFlags) Group() command.Group {
 		&cli.StringFlag{Name: "analyze.out", Destination: &f.Out, TakesFile: true,
 			Usage: "also write the segments to `FILE`, tab-separated"},
 		f.HTML.Flag(),
+		&flagtype.Size{Name: "cache", Destination: &f.Cache,
+			Usage: "report which share of the downloads a cache of `SIZE` could have served, from the op log"},
 		&cli.Int64Flag{Name: "analyze.limit", Destination: &f.Limit, Hidden: true, Validator: notNegative,
 			Usage: "use only the first `N` rows of the log"},
 		&cli.Int64Flag{Name: "analyze.offset", Destination: &f.Offset, Hidden: true, Validator: notNegative,
@@ -77,7 +81,7 @@ func notNegative(n int64) error {
 func (f *AnalysisFlags) Options() aggregate.Options {
 	o := aggregate.Options{
 		SegmentDur: f.Dur, Op: f.Op, Host: f.host, Skip: f.Skip,
-		Verbose: f.Verbose, Limit: f.Limit, Offset: f.Offset,
+		Verbose: f.Verbose, Limit: f.Limit, Offset: f.Offset, Cache: f.Cache,
 	}
 	if f.Asserts != nil {
 		o.Slices = assert.Slices(f.Asserts.All)
@@ -145,15 +149,15 @@ func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) er
 	}
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
-			return report.JSON(w, r)
+			return printer.JSON(w, r)
 		}
 		if f.CSV.Wanted {
 			return report.RunsCSV(w, []report.RecordedRun{{File: f.Log, Report: r}})
 		}
 		if f.compact(inv.Console, r) {
-			return report.Compact(w, r, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local, Log: f.Log})
+			return report.Compact(w, r, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local}, f.Log)
 		}
-		return report.Text(w, r, report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: f.Verbose})
+		return report.Text(w, r, printer.Options{Color: inv.OutColor, Location: time.Local, Verbose: f.Verbose})
 	})
 	if f.Out == "" {
 		return err

@@ -64,8 +64,7 @@ func (f *AssertFlags) Group() command.Group {
 // IsAssertion says whether the flag is one of these, which change nothing about
 // what is measured.
 func IsAssertion(flag string) bool {
-	f := &AssertFlags{}
-	return command.FindFlag(slices.Concat(f.Flags(false), f.RunFlags()), flag) != nil
+	return slices.Contains(RunAssertions(), flag)
 }
 
 // Parse parses the assertions. Assertions of comparisons are about changes, all
@@ -289,8 +288,12 @@ func assertionError(all []results.Assertion) error {
 }
 
 // RunAssertions are the names of the flags that judge a single run.
-func RunAssertions() []string {
-	return []string{"assert", "assert-strict", "assert-abort", "confirm", "junit", "bmf", "gha"}
+func RunAssertions() (names []string) {
+	f := &AssertFlags{}
+	for _, flag := range slices.Concat(f.Flags(false), f.RunFlags()) {
+		names = append(names, flag.Names()[0])
+	}
+	return names
 }
 
 // ChangeFlags returns the flags of comparisons.

@@ -20,7 +20,7 @@ func JudgeConsistency(path string) (c *results.Consistency, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if r.Header().Checks == nil {
-		return nil, exit.Errorf("%s is the log of another command, and only those of warp consistency can be judged", path).
+		return nil, exit.Errorf("%s is the log of another command; only logs of warp consistency can be judged", path).
 			WithHint("warp analyze reports on any op log")
 	}
 	var all consistency.Collector

@@ -18,7 +18,7 @@ func (f *CSVFlag) Flag() cli.Flag {
 // Check refuses two documents on standard output.
 func (f *CSVFlag) Check(inv *command.Invocation) error {
 	if f.Wanted && inv.JSON {
-		return exit.Usagef("--csv and --json both write to standard output").WithHint("leave out one of them")
+		return exit.Usagef("--csv and --json cannot be combined: both write to standard output")
 	}
 	return nil
 }

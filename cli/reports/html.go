@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"io"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -9,6 +10,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/files"
 	"warp/pkg/report/page"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -45,6 +47,18 @@ func (f *HTMLFlag) Ready() error {
 		return err
 	}
 	return f.try()
+}
+
+// Show writes a result, as text or JSON, and its page if --html is given.
+func Show(inv *command.Invocation, result any, text func(io.Writer) error, html *HTMLFlag, draw func(page.Options) *page.Page) error {
+	inv.Hide.Strings(result)
+	err := inv.Result(func(w io.Writer) error {
+		if inv.JSON {
+			return printer.JSON(w, result)
+		}
+		return text(w)
+	})
+	return exit.Join(err, SavePage(inv, html, draw))
 }
 
 // SavePage draws the page if it is wanted, and writes it.

@@ -25,13 +25,13 @@ func (f *JudgeFlags) Flags() []cli.Flag {
 		&cli.StringFlag{Name: "judge", Destination: &f.judge, DefaultText: "throughput,p50,p99",
 			Usage: "judge these `METRICS`, such as p99,GET.ttfb"},
 		&cli.StringFlag{Name: "min-effect", Value: "2%", Destination: &f.minEffect, Usage: "ignore changes smaller than `PERCENT`"},
-		&cli.BoolFlag{Name: "force", Destination: &f.force, Usage: "compare even runs of different benchmarks or sizes"},
+		&cli.BoolFlag{Name: "force", Destination: &f.force, Usage: "compare even runs of different benchmarks, sizes or workloads"},
 	}
 }
 
-// Options returns the options of the comparison. defaults knows the flags of benchmarks.
-func (f *JudgeFlags) Options(defaults compare.Defaults) (o compare.Options, err error) {
-	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: defaults}
+// Options returns the options of the comparison.
+func (f *JudgeFlags) Options() (o compare.Options, err error) {
+	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force}
 	if f.judge != "" {
 		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {
 			return o, exit.Usagef("--judge: %w", err)
@@ -64,7 +64,7 @@ func ExplainComparison(err error) error {
 		return err
 	}
 	if r.Forced {
-		return exit.Errorf("%w", err).WithHint("--force compares them all the same")
+		return exit.Errorf("%w", err).WithHint("--force compares them anyway")
 	}
 	return exit.Errorf("%w", err)
 }

@@ -16,7 +16,7 @@ func ExampleJudgeFlags() {
 			fmt.Println(err)
 			return
 		}
-		o, err := f.Options(nil)
+		o, err := f.Options()
 		fmt.Println(o.Judge, o.MinEffect, err)
 	}
 	// Output:

@@ -46,29 +46,20 @@ func (f *SweepFlags) Check(json bool) (err error) {
 
 // ShowSweep writes the result of a sweep, and its page if --html is given.
 func ShowSweep(inv *command.Invocation, r *sweep.Result, f *SweepFlags) error {
-	inv.Hide.Strings(r)
-	err := inv.Result(func(w io.Writer) error {
+	text := func(w io.Writer) error {
 		switch {
-		case inv.JSON:
-			return report.SweepJSON(w, r)
 		case f.markdown:
 			return report.SweepMarkdown(w, r)
 		case f.csv:
 			return report.SweepCSV(w, r)
 		}
 		return report.SweepText(w, r, TextOptions(inv, false))
-	})
-	return exit.Join(err, SavePage(inv, &f.html, func(page.Options) *page.Page { return page.Sweep(r) }))
+	}
+	return Show(inv, r, text, &f.html, func(page.Options) *page.Page { return page.Sweep(r) })
 }
 
 // ShowSweepComparison writes the comparison of two sweeps, and its page if --html is given.
 func ShowSweepComparison(inv *command.Invocation, c *sweep.Comparison, html *HTMLFlag) error {
-	inv.Hide.Strings(c)
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return report.SweepComparisonJSON(w, c)
-		}
-		return report.SweepComparisonText(w, c, TextOptions(inv, false))
-	})
-	return exit.Join(err, SavePage(inv, html, func(page.Options) *page.Page { return page.SweepComparison(c) }))
+	text := func(w io.Writer) error { return report.SweepComparisonText(w, c, TextOptions(inv, false)) }
+	return Show(inv, c, text, html, func(page.Options) *page.Page { return page.SweepComparison(c) })
 }

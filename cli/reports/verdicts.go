@@ -9,6 +9,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
+	"warp/pkg/report/printer"
 )
 
 // A Showing says how comparisons are shown.
@@ -33,6 +34,6 @@ func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, how Showing) 
 	return exit.Join(err, SavePage(inv, how.HTML, func(page.Options) *page.Page { return page.Comparisons(c) }))
 }
 
-func TextOptions(inv *command.Invocation, verbose bool) report.TextOptions {
-	return report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: verbose, Width: inv.OutWidth()}
+func TextOptions(inv *command.Invocation, verbose bool) printer.Options {
+	return printer.Options{Color: inv.OutColor, Location: time.Local, Verbose: verbose, Width: inv.OutWidth()}
 }

@@ -50,7 +50,7 @@ func percentValid(p float64) error {
 }
 
 // UnusedWarning returns why the flags have no effect on a run with this duration (0 =
-// unlimited), "" if they may have one. It is no error: files of warp run
+// unlimited), "" if they may have one. It is not an error: files of warp run
 // have autoterm with all its keys, and enable it by another key.
 func (f *AutotermFlags) UnusedWarning(duration time.Duration) string {
 	earliest := monitor.SteadyAtEarliest(f.min)

@@ -14,6 +14,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/oplog"
 	"warp/pkg/store/provider"
 )
 
@@ -60,13 +61,16 @@ func (f *RunFlags) LogKind(benchmark string) string {
 	return benchmark
 }
 
+// LogPlan is the start of the line about the op log in a plan.
+const LogPlan = "the op log is written to "
+
 // PlanFiles adds the files of a run to its plan.
 func (f *RunFlags) PlanFiles(d *plan.DryRun, o *bench.Options) {
 	switch {
 	case f.Stress:
 		d.Say("no op log is written")
 	default:
-		d.Say("the op log is written to %s", runlog.PathOr(f.Benchdata, "warp-"+f.LogKind(o.Benchmark)+"-TIME-ID"+runlog.Suffix))
+		d.Say(LogPlan+"%s", runlog.PathOr(f.Benchdata, "warp-"+f.LogKind(o.Benchmark)+"-TIME-ID"+oplog.Suffix))
 	}
 	if f.Upload.URL != "" {
 		d.Say("the op log is uploaded to %s", f.Upload.URL)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -35,7 +36,7 @@ func (f *FleetFlags) Flags() []cli.Flag {
 	token.Hidden = true // most have it in the variable
 	wait := &flagtype.Duration{Name: "warp-client-wait", Value: defaultWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
 		if d <= 0 {
-			return flagtype.Wrong("%v is not a time to wait: write it like 30s or 10m", d)
+			return flagtype.Wrong("%v is not a valid waiting time: write it like 30s or 10m", d)
 		}
 		return nil
 	}, Usage: "with --warp-client: wait up to `TIME` for clients to answer"}
@@ -76,6 +77,22 @@ func ReadToken(inv *command.Invocation, file string) (string, error) {
 		return "", exit.Usagef("%w", err)
 	}
 	return token, nil
+}
+
+// Size returns the number of clients; 0 if this process makes the load, or if it depends on a lookup of their names.
+func (f *FleetFlags) Size() int {
+	if f.Clients == "" {
+		return 0
+	}
+	members, err := fleet.ParseMembers(context.Background(), f.Clients, noLookup)
+	if err != nil {
+		return 0
+	}
+	return len(members)
+}
+
+func noLookup(context.Context, string) ([]string, error) {
+	return nil, errors.New("names are not resolved yet")
 }
 
 // Options finds the clients and reads the token and the certificates.

@@ -40,6 +40,7 @@ func NewFleet(ctx context.Context, s *Session, op bench.Op) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.clients = len(options.Members)
 	if l.plan, err = newPlan(ctx, s, op); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (l *Fleet) Close() {
 
 // SpoolPath is where the log of a client is kept until it is merged to the one at path.
 func SpoolPath(path, client string) string {
-	return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool"
+	return strings.TrimSuffix(path, oplog.Suffix) + "." + client + ".spool"
 }
 
 // leftBehind describes the logs that are left if the coordinator ends at once; "" if there are none.
@@ -100,7 +101,7 @@ func (l *Fleet) leftBehind() string {
 	case len(copies) == 0:
 		return ""
 	case l.s.Flags.Stress:
-		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", human.Plural(len(copies), "file"), copies[0])
+		return fmt.Sprintf("%s left, such as %q, which can be deleted; this run has no log to collect", human.Plural(len(copies), "file"), copies[0])
 	}
 	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", l.s.Flags.Fleet.Clients, copies[0], len(copies))
 }
@@ -134,11 +135,12 @@ func newPlan(ctx context.Context, s *Session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
+	header := s.header("")
 	p := &fleet.Plan{Start: s.Flags.Sync.at(), Job: protocol.Job{Options: s.Options, Op: text, Store: *store, NoLog: s.Flags.Stress && !s.Flags.Stdout, DropLog: s.Flags.Stress, Follow: s.Flags.Asserts.Abort, Analysis: s.Flags.Analysis.Options(), Exports: s.Flags.Exports.Destinations(), Header: oplog.Header{
-		Command: s.Line, Seed: s.Options.Seed, Parameters: Parameters(s.Invocation),
+		Command: s.Line, Seed: s.Options.Seed, Parameters: header.Parameters, Workload: header.Workload,
 	}}}
 	if size := p.Job.Size(); size > protocol.MaxJob {
-		return nil, exit.Usagef("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(protocol.MaxJob)).
+		return nil, exit.Usagef("--warp-client: the flags and the files that they name add up to %s, and clients accept %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(protocol.MaxJob)).
 			WithHint("use smaller files")
 	}
 	return p, nil
@@ -279,7 +281,7 @@ func (l *Fleet) merge(ctx context.Context) error {
 	s := l.s
 	stats, left, err := l.fleet.Merge(ctx, s.path)
 	for _, name := range left {
-		s.Warnf("what arrived of the log of a client that was lost is in %q", name)
+		s.Warnf("the part of a lost client's log that arrived is in %q", name)
 	}
 	if errors.Is(err, fleet.ErrNoLogs) {
 		return nil
@@ -329,7 +331,7 @@ func (l *Fleet) watchSteadiness() (stop func()) {
 	})
 }
 
-// CheckFleet returns an error if flags do not go with clients on other machines.
+// CheckFleet returns an error for flags that clients on other machines do not support.
 func (f *RunFlags) CheckFleet() error {
 	if err := f.Fleet.Check(); err != nil || f.Fleet.Clients == "" {
 		return err
@@ -343,7 +345,7 @@ func (f *RunFlags) CheckFleet() error {
 		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
 			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case f.Target.Signature == "IAM":
-		return exit.Usagef("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
+		return exit.Usagef("--signature=IAM and --warp-client cannot be combined: the keys expire while clients use them").
 			WithHint("use keys that last")
 	}
 	return nil

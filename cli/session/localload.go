@@ -14,6 +14,7 @@ import (
 	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
+	"warp/pkg/replay"
 	"warp/pkg/results"
 	"warp/pkg/store"
 )
@@ -26,7 +27,8 @@ type Local struct {
 	Opened  bool // runner is
 	live    monitor.Live
 	summary *aggregate.Summary
-	log     *oplog.File // nil with --stress
+	replay  *replay.Fidelity // nil unless the run is a replay
+	log     *oplog.File      // nil with --stress
 	out     *bench.Outcome
 }
 
@@ -85,6 +87,10 @@ func (l *Local) sinks() ([]recording.Sink, error) {
 	}
 	l.summary = aggregate.NewSummary(o)
 	sinks := []recording.Sink{&l.live, l.summary}
+	if l.Session.Options.Replay != nil {
+		l.replay = &replay.Fidelity{}
+		sinks = append(sinks, l.replay)
+	}
 	if f.Autoterm.On {
 		sinks = append(sinks, newAutoterm(&f.Autoterm, l.Snapshot, l.Runner.Finish))
 	}
@@ -151,6 +157,9 @@ func (l *Local) summarize(out *Outcome) (*results.Report, error) {
 	report, err := l.summary.Report()
 	if err == nil {
 		report.Describe(l.Session.header(l.Target.Client.EngineName()), out.Trailer)
+		if l.replay != nil {
+			report.Replay = l.replay.Report(l.Session.Options.Replay)
+		}
 	}
 	return report, err
 }

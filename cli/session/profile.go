@@ -131,7 +131,7 @@ func (all profileFiles) Begin() error {
 			continue
 		}
 		if err := p.begin(p.file); err != nil {
-			return fmt.Errorf("begin the profile %s: %w", p.name, err)
+			return fmt.Errorf("start the profile %s: %w", p.name, err)
 		}
 	}
 	return nil

@@ -57,9 +57,7 @@ func scriptPlan(bucket string, statements int) string {
 
 func (l *Script) Run(ctx context.Context, sinks []recording.Sink) error {
 	header := l.s.header(l.target.Client.EngineName())
-	for _, statement := range l.statements {
-		header.Statements = append(header.Statements, statement.Text)
-	}
+	l.s.addStatements(&header, l.statements)
 	var err error
 	if l.log, err = oplog.Create(l.s.path, header); err != nil {
 		return exit.Errorf("%w", err)

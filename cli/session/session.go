@@ -12,7 +12,6 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/cli/session/exports"
 	"warp/cli/session/marks"
@@ -47,6 +46,7 @@ type Session struct {
 	upload   *upload.Upload
 	marker   *marks.Marker
 	plan     *marks.Plan
+	clients  int           // of a fleet; 0 = the load is made here
 	page     *webpage.Page // nil without --web and --serve
 	written  string        // the op log, once it is complete
 }
@@ -102,7 +102,7 @@ type Outcome struct {
 
 // Run opens, prepares, measures, reports, cleans up and uploads.
 func (s *Session) Run(ctx context.Context) error {
-	// Nothing is measured whose report nobody could get.
+	// A run is not measured if nobody could read its report.
 	if _, err := s.Out.Write(nil); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Session) Run(ctx context.Context) error {
 	if err := s.openFiles(ctx); err != nil {
 		return err
 	}
-	defer s.marker.Listen(s.Env, runsocket.Run{ID: s.Options.RunID, Command: s.Options.Benchmark, Start: time.Now().UTC()})()
+	defer s.marker.Listen(s.Env, runsocket.Info{ID: s.Options.RunID, Command: s.Options.Benchmark, Start: time.Now().UTC()})()
 	s.Hangups.Begin(s.Options.TraceHTTP, s.Load.SetTrace)
 	err := s.open(ctx)
 	if err == nil {
@@ -147,7 +147,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.server, err = serverprof.Start(ctx, s.Console, serverprof.Options{
-		Kinds: s.Flags.Serverprof, Path: strings.TrimSuffix(s.path, runlog.Suffix) + ".profiles.zip",
+		Kinds: s.Flags.Serverprof, Path: strings.TrimSuffix(s.path, oplog.Suffix) + ".profiles.zip",
 		Store: s.Load.Store, Target: &s.Flags.Target, Coordinator: s.Flags.Fleet.Clients != "",
 	})
 	if err != nil {
@@ -230,7 +230,9 @@ func (s *Session) finish(why string) {
 }
 
 // needsLog reports whether the report needs the complete log.
-func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
+func needsLog(o aggregate.Options) bool {
+	return o.Verbose || o.Limit > 0 || o.Offset > 0 || o.Cache > 0
+}
 
 // conclude shows the report, nil if nothing was measured, and judges the
 // assertions about it. It is an error if there was only a preparation, unless
@@ -261,13 +263,6 @@ func (s *Session) conclude(r *results.Report, out *Outcome) (err error) {
 
 func onlyPrepared(r *results.Report) bool {
 	return !slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
-}
-
-// header returns the header of the log.
-func (s *Session) header(engine string) oplog.Header {
-	h := s.Options.Header(engine, time.Now())
-	h.Command, h.Parameters = s.Line, Parameters(s.Invocation)
-	return h
 }
 
 // commit completes the log. Without a request, there is no log.

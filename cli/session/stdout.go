@@ -40,7 +40,7 @@ func (s *Session) openRows() *sink.Rows {
 		Script: s.Options.Benchmark == "script", Max: rowsMemory, Wait: fleet, Timeout: rowsTimeout, Grace: rowsGrace,
 		Warn: func(text string) { s.Warnf("--stdout: %s", text) },
 		Waiting: func() {
-			s.Notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsTimeout))
+			s.Notef("waiting for the reader of --stdout, until it has read nothing for %s (Ctrl-C stops waiting)", human.Duration(rowsTimeout))
 		},
 	})
 }

@@ -63,9 +63,9 @@ func (s *syncFlag) gate(inv *command.Invocation) func(context.Context) (time.Tim
 	}
 	return func(context.Context) (time.Time, error) {
 		if time.Now().After(start) {
-			return start, exit.Errorf("--syncstart=%s has passed while the run was prepared", s.Text).WithHint("begin earlier, or choose a later time")
+			return start, exit.Errorf("--syncstart=%s has passed while the run was prepared", s.Text).WithHint("start earlier, or choose a later time")
 		}
-		inv.Notef("ready; measuring begins at %s", start.Format("15:04:05"))
+		inv.Notef("ready; the measurement starts at %s", start.Format("15:04:05"))
 		return start, nil
 	}
 }

@@ -42,6 +42,7 @@ func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *s
 	// Keys that did not come by flag or variable are secret all the same.
 	if keys, err := creds.Keys(ctx); err == nil {
 		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
+		f.anonymous = keys.Anonymous()
 	}
 	inv.Debugf("credentials are from %s", creds.Source)
 	return []store.Credentials{creds.Credentials}, nil

@@ -107,6 +107,15 @@ func (f *Flags) checkSource() string {
 	return "check the credentials from " + f.source + ", and what they may do"
 }
 
+// deniesCaller reports whether a code means that the store does not know or allow who sent the request.
+func deniesCaller(code string) bool {
+	return slices.Contains([]string{"InvalidAccessKeyId", "InvalidAccessKey", "SignatureDoesNotMatch", "AccessDenied",
+		"Forbidden", "Unauthorized", "HTTP401", "HTTP403"}, code)
+}
+
+// oldLetter reports whether r was allowed in names of buckets, and is no longer in S3.
+func oldLetter(r rune) bool { return r == '_' || r == ':' || r >= 'A' && r <= 'Z' }
+
 // Explain adds a hint to an error of the store.
 func (f *Flags) Explain(err error) error {
 	var nobody *store.UnreachableError
@@ -115,12 +124,13 @@ func (f *Flags) Explain(err error) error {
 	switch {
 	case f.byToken() && (code == "AccessDenied" || code == "Unauthorized"):
 		hint = f.checkSource()
+	case f.anonymous && deniesCaller(code):
+		hint = "requests are anonymous: give --access-key and --secret-key"
 	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.TLS && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
 	case code == "AccessDenied" && strings.Contains(text, "create bucket "):
 		hint = "these keys may not create buckets (s3:CreateBucket): give them that right, or name a bucket that exists with --bucket"
-	case code == "InvalidAccessKeyId", code == "InvalidAccessKey", code == "SignatureDoesNotMatch", code == "AccessDenied",
-		code == "Forbidden", code == "Unauthorized", code == "HTTP401", code == "HTTP403":
+	case deniesCaller(code):
 		hint = "check --access-key and --secret-key"
 	case code == "ExpiredToken", code == "InvalidToken", code == "InvalidTokenId":
 		hint = "check --session-token"
@@ -128,6 +138,8 @@ func (f *Flags) Explain(err error) error {
 		hint = "set the clock of the machine that sent the request"
 	case f.ownAPI() && code == "HTTP400":
 		hint = "check " + cmp.Or(f.hostFrom, "--host") + " and its port"
+	case code == "HTTP400" && strings.ContainsFunc(strings.Join(f.Buckets, ""), oldLetter):
+		hint = "check --region, and --bucket: most stores want lower-case letters, digits, dots and hyphens"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
 	case code == store.CodeRedirect && strings.Contains(text, "--redirect-hosts="):
@@ -171,7 +183,7 @@ func (f *Flags) NoteSilence(con *console.Console, client *store.Client) (stop fu
 		if client.HasAnswered() {
 			return
 		}
-		con.Notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.Host, silence, store.AdminTimeout)
+		con.Notef("no successful answer from %s for %s; the timeout of a request is %s (Ctrl-C ends this)", f.Host, silence, store.AdminTimeout)
 	})
 	return func() {
 		if !t.Stop() {

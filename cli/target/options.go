@@ -33,6 +33,9 @@ type OptionFlags struct {
 	NoRepeat                  bool // never send a request twice; not a flag
 }
 
+// Whole reports whether each object is uploaded in one request.
+func (f *OptionFlags) Whole() bool { return f.noMultipart }
+
 func (f *OptionFlags) requestFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "encrypt", Destination: &f.Encrypt, Usage: "encrypt with a random key sent in every request (SSE-C); needs --tls"},
@@ -92,13 +95,13 @@ func (f *OptionFlags) check(tls bool, signature string) error {
 	}
 	switch {
 	case f.Encrypt && f.sseS3, f.Encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
-		return exit.Usagef("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
+		return exit.Usagef("--encrypt, --sse-s3-encrypt and --sse-kms-key cannot be combined")
 	case f.Encrypt && !tls:
-		return exit.Usagef("--encrypt sends the key with every request, so stores take it over TLS only").WithHint("add --tls")
+		return exit.Usagef("--encrypt needs --tls: every request contains the key")
 	case f.checksum != "" && f.md5:
-		return exit.Usagef("--checksum and --md5 exclude each other: use one of them")
+		return exit.Usagef("--checksum and --md5 cannot be combined")
 	case f.checksum != "" && signature == "S3V2":
-		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
+		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum after the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return exit.Usagef("--part.size and --disable-multipart cannot be combined")
 	case f.partSize != 0 && (f.partSize < MinPartSize || f.partSize > MaxPartSize):
@@ -108,7 +111,7 @@ func (f *OptionFlags) check(tls bool, signature string) error {
 	case !tls && f.clientCert != "":
 		return exit.Usagef("--client-cert needs --tls")
 	case !tls && f.http2:
-		return exit.Usagef("--http2 needs --tls: without it nobody could say which HTTP the store speaks")
+		return exit.Usagef("--http2 needs --tls: HTTP/2 is negotiated during the TLS handshake")
 	case !tls && f.ktls:
 		return exit.Usagef("--ktls needs --tls")
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
@@ -185,11 +188,11 @@ func (f *OptionFlags) CheckForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
 	case f.checksum != "":
-		return exit.Usagef("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).WithHint(leave)
+		return exit.Usagef("--checksum cannot be used with %s: a form has no trailer for a checksum", what).WithHint(leave)
 	case f.md5:
-		return exit.Usagef("--md5 cannot be used with %s: a form carries no Content-MD5", what).WithHint(leave)
+		return exit.Usagef("--md5 cannot be used with %s: a form has no Content-MD5", what).WithHint(leave)
 	case f.partSize > 0:
-		return exit.Usagef("--part.size cannot be used with %s: a form is one request, whatever the size", what).WithHint(leave)
+		return exit.Usagef("--part.size cannot be used with %s: a form is a single request", what).WithHint(leave)
 	case f.class != "" && !class:
 		return exit.Usagef("--storage-class cannot be used with %s: MinIO writes its copies without one", what).WithHint(leave)
 	}

@@ -290,7 +290,7 @@ func (f *Flags) checkOptions() error {
 		sum = store.NoChecksum
 	}
 	if !f.Provider.TakesChecksum(sum) {
-		return exit.Usagef("--checksum=%s is none that %s takes with an upload", o.checksum, f.Provider.Title).WithHint("leave it out")
+		return exit.Usagef("--checksum=%s is not supported by uploads to %s", o.checksum, f.Provider.Title).WithHint("leave it out")
 	}
 	return nil
 }

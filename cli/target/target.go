@@ -61,6 +61,7 @@ type Flags struct {
 	AccessKey, secretKey, sessionToken string
 	accessToken                        string
 	source                             string // of the credentials, unless they are for S3
+	anonymous                          bool   // S3's own credentials were not found
 	hostFrom                           string // what names the host: --host or a variable
 	profile, Signature, caFile         string
 	TLS, insecure, ResolveHost         bool
@@ -71,6 +72,7 @@ type Flags struct {
 	Options                            OptionFlags
 	settings                           json.RawMessage // of commands about one kind of store, see [store.Config]
 	EmbeddedMemory                     int64
+	EmbeddedAddr                       string // of the embedded store of another process, to be used; "" = start one
 }
 
 // Group returns the flags for the store and its credentials.
@@ -145,9 +147,9 @@ func (f *Flags) Check() error {
 	case f.Signature != signSTS && f.webToken != "":
 		return exit.Usagef("--sts-web-token needs --signature=STS_WEB_TOKEN")
 	case f.credentialsFile != "" && (f.AccessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
-		return exit.Usagef("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
+		return exit.Usagef("--credentials-file cannot be combined with --access-key, --secret-key, --session-token and --profile (or their variables)")
 	case f.accessToken != "" && (f.AccessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.Signature != "S3V4"):
-		return exit.Usagef("--access-token (WARP_ACCESS_TOKEN) says who sends the requests: leave out --access-key, --secret-key, --credentials-file and --signature")
+		return exit.Usagef("--access-token (WARP_ACCESS_TOKEN) cannot be combined with --access-key, --secret-key, --credentials-file and --signature")
 	case f.AccessKey != "" && f.secretKey == "":
 		return exit.Usagef("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").WithHint("give both")
 	case f.AccessKey == "" && f.secretKey != "":
@@ -157,11 +159,11 @@ func (f *Flags) Check() error {
 	case f.profile != "" && f.AccessKey != "":
 		return exit.Usagef("--profile and --access-key cannot be combined")
 	case f.credentialsFile != "" && (f.Signature == "IAM" || f.Signature == signSTS):
-		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.Signature)
+		return exit.Usagef("--signature=%s and --credentials-file cannot be combined", f.Signature)
 	case f.Bucket == "":
 		return exit.Usagef("--bucket is empty")
 	case strings.ContainsFunc(f.Region, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
-		return exit.Usagef("--region=%q is no region: it has a blank or a control character", f.Region)
+		return exit.Usagef("--region=%q is not a region: it has a blank or a control character", f.Region)
 	}
 	if err := f.checkStore(); err != nil {
 		return err
@@ -188,9 +190,9 @@ func (f *Flags) Check() error {
 		}
 		return CheckCertificates("--ca-file", f.caFile, f.Options.clientCert, f.Options.clientKey)
 	case f.profile != "" || f.Signature != "S3V4" || f.ResolveHost || f.credentialsFile != "":
-		return exit.Usagef("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
+		return exit.Usagef("--host=embedded cannot be combined with --profile, --signature, --credentials-file and --resolve-host")
 	case f.TLS:
-		return exit.Usagef("--host=embedded does not support TLS: leave out --tls")
+		return exit.Usagef("--host=embedded and --tls cannot be combined: the embedded store has no TLS")
 	case f.EmbeddedMemory < 16<<20:
 		return exit.Usagef("--embedded.memory is less than 16MiB")
 	}
@@ -254,10 +256,10 @@ func (f *Flags) Open(ctx context.Context, inv *command.Invocation, concurrency i
 		return nil, err
 	}
 	if f.Host == EmbeddedHost {
-		if err := bench.FileLimit(2*concurrency, concurrency); err != nil { // both ends are here
+		if err := bench.FileLimit(2*concurrency, concurrency, 1); err != nil { // both ends are here
 			return nil, exit.Errorf("%w", err)
 		}
-		err = f.startEmbedded(t, &cfg, full)
+		err = f.openEmbedded(t, &cfg, full)
 	} else {
 		err = f.findStore(ctx, inv, &cfg)
 	}
@@ -275,16 +277,27 @@ func (f *Flags) Open(ctx context.Context, inv *command.Invocation, concurrency i
 	return t, nil
 }
 
-func (f *Flags) startEmbedded(t *Target, cfg *store.Config, full func(error)) error {
-	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.EmbeddedMemory, OnFull: func(error) {
-		full(exit.Errorf("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.EmbeddedMemory)).
-			WithHint("allow it more, use smaller or fewer objects, or point --host at a store"))
-	}})
-	if err != nil {
-		return exit.Errorf("start the embedded store: %w", err)
+// EmbeddedAddr returns the address of the embedded store that Open has started; "" for other stores.
+func (t *Target) EmbeddedAddr() string {
+	if t.embedded == nil {
+		return ""
 	}
-	t.embedded = e
-	cfg.Hosts = []store.Address{{Name: e.Addr()}}
+	return t.embedded.Addr()
+}
+
+func (f *Flags) openEmbedded(t *Target, cfg *store.Config, full func(error)) error {
+	addr := f.EmbeddedAddr
+	if addr == "" {
+		e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.EmbeddedMemory, OnFull: func(error) {
+			full(exit.Errorf("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.EmbeddedMemory)).
+				WithHint("give it more, use smaller or fewer objects, or point --host at a store"))
+		}})
+		if err != nil {
+			return exit.Errorf("cannot start the embedded store: %w", err)
+		}
+		t.embedded, addr = e, e.Addr()
+	}
+	cfg.Hosts = []store.Address{{Name: addr}}
 	// It takes any region and any keys.
 	cfg.Region = cmp.Or(f.Region, "us-east-1")
 	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.AccessKey, "embedded"), SecretKey: cmp.Or(f.secretKey, "embedded"), SessionToken: f.sessionToken}

@@ -19,7 +19,7 @@ func appendPlain(dst, text []byte) []byte {
 		case r == '\n', r == '\t', !human.Steers(r) && (r != utf8.RuneError || size > 1):
 			dst = append(dst, text[:size]...)
 		case r == utf8.RuneError:
-			dst = append(dst, '?') // a byte that is no character may be a control character elsewhere
+			dst = append(dst, '?') // a byte that is not valid UTF-8 may be a control character elsewhere
 		default:
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 		}

@@ -23,7 +23,7 @@ type oddity struct {
 	continues int    // the number of interim answers before each answer
 	version   string // of HTTP in answers; "" = 1.1
 	hangsUp   bool   // after each answer
-	hasty     bool   // it says so: Connection: close
+	announces bool   // it says so: Connection: close
 	chunked   bool   // without Content-Length
 	header    func(http.Header)
 	named     func(string) string // changes the names of headers
@@ -35,7 +35,7 @@ func oddities() []oddity {
 	return []oddity{
 		{name: "drops Expect", noExpect: true},
 		{name: "continues twice", continues: 2},
-		{name: "closes each connection", hangsUp: true, hasty: true},
+		{name: "closes each connection", hangsUp: true, announces: true},
 		{name: "HTTP 1.0", version: "1.0", hangsUp: true},
 		{name: "headers in odd case", named: oddCase},
 		{name: "chunked without length", chunked: true},
@@ -155,7 +155,7 @@ func (o *oddity) answer(c net.Conn, r *http.Request, a *http.Response, text []by
 		text = o.body(text)
 	}
 	a.Header.Del("Connection")
-	if o.hasty {
+	if o.announces {
 		a.Header.Set("Connection", "close")
 	}
 	switch {

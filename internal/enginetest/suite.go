@@ -16,12 +16,12 @@ import (
 	"warp/pkg/store"
 )
 
-// Lacks are what a store is known not to do, so that its engine cannot be tested for it there.
+// Lacks are features that a store is known to lack, for which its engine cannot be tested there.
 type Lacks struct {
 	Pages bool // its listings end with the first page
 	Order bool // its listings are in no order, and of whole directories only
 	Times bool // it says only in listings when an object was written
-	// Tests are the names of tests that it cannot pass, such as those of conditions that it ignores.
+	// Tests are the names of tests that it cannot pass, such as tests of conditions that it ignores.
 	Tests []string
 }
 

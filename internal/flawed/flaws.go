@@ -14,6 +14,7 @@ const (
 	StaleHost         Flaw = "stale-host"         // the last host reads what was current 200 ms ago
 	StaleListings     Flaw = "stale-listings"     // listings show what was there 500 ms ago
 	MixedBodies       Flaw = "mixed-bodies"       // while an object is overwritten, its second half is of the old version
+	MixedParts        Flaw = "mixed-parts"        // an object of several parts has its last part from the upload before
 	EarlyParts        Flaw = "early-parts"        // parts of an upload are readable before it is completed
 	SkippedDeletions  Flaw = "skipped-deletions"  // one acknowledged deletion in 100 is not made
 )
@@ -53,6 +54,7 @@ func Kinds() []Kind {
 		{StaleHost, []string{read}, 2},
 		{StaleListings, []string{list}, 1},
 		{MixedBodies, []string{whole, register, read}, 1},
+		{MixedParts, []string{whole}, 1},
 		{EarlyParts, []string{whole}, 1},
 		{SkippedDeletions, []string{read, list}, 1},
 		{Conflicts, nil, 1},

@@ -338,6 +338,14 @@ func (h host) complete(b *bucket, key, id string, r *http.Request, body []byte) 
 		}
 		numbers = append(numbers, p.PartNumber)
 	}
+	if last := len(numbers) - 1; last > 0 && h.flaw == MixedParts {
+		r := b.record(key)
+		part := u.parts[numbers[last]]
+		if r.lastPart != nil && h.does(MixedParts) {
+			u.parts[numbers[last]] = r.lastPart
+		}
+		r.lastPart = part
+	}
 	v := u.join(numbers)
 	b.mu.Unlock()
 	refused := h.write(b, key, v, conditionOf(r), func() {

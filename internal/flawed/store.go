@@ -89,6 +89,8 @@ type record struct {
 	now     *version // nil = there is no object
 	past    []replaced
 	preview *version // the parts of an upload that is not completed
+
+	lastPart *version // of the last completed upload of several parts, for MixedParts
 }
 
 // A replaced version, oldest first.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/flawed"
 	"warp/pkg/store"
@@ -86,6 +87,27 @@ func winners(h *store.Host, key string) int {
 	return int(won.Load())
 }
 
+// uploaded uploads an object in parts and returns what is read then.
+func uploaded(h *store.Host, bodies ...string) string {
+	ctx, tr := context.Background(), store.NewTrace(time.Now())
+	u, err := h.StartUpload(ctx, store.Put{Ref: ref("a")}, tr)
+	var parts []store.Part
+	for i, body := range bodies {
+		var part store.Part
+		if err == nil {
+			part, err = h.PutPart(ctx, store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader([]byte(body)), Size: int64(len(body))}, tr)
+		}
+		parts = append(parts, part)
+	}
+	if err == nil {
+		_, err = h.CompleteUpload(ctx, u, parts, tr)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return get(h, "a")
+}
+
 // Each flaw shows in the requests that it is about.
 func TestFlaws(t *testing.T) {
 	t.Parallel()
@@ -114,6 +136,9 @@ func TestFlaws(t *testing.T) {
 			_ = put(h[0], "a", "11", always)
 			go put(h[0], "a", "22", always)
 			return waitFor(func() bool { return get(h[0], "a") == "21" }) && waitFor(func() bool { return get(h[0], "a") == "22" })
+		},
+		flawed.MixedParts: func(h []*store.Host) bool {
+			return uploaded(h[0], "1", "1") == "11" && uploaded(h[0], "2", "2") == "21"
 		},
 		flawed.EarlyParts: func(h []*store.Host) bool {
 			tr := store.NewTrace(time.Now())
@@ -197,9 +222,9 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
-// waitFor reports whether a condition becomes true within a few seconds.
+// waitFor reports whether a condition becomes true.
 func waitFor(is func() bool) bool {
-	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
+	for deadline := time.Now().Add(check.Limit); time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
 		if is() {
 			return true
 		}

@@ -210,6 +210,14 @@ func PerSecond(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
+// Number formats a number with that many digits, but with all of those before the decimal point, in groups.
+func Number(x float64, digits int) string {
+	if math.Abs(x) >= 1000 {
+		return Grouped(int64(math.Round(x)))
+	}
+	return strconv.FormatFloat(x, 'g', digits, 64)
+}
+
 // Sparkline draws values from 0 to the largest. If there are more values than the width,
 // a character shows the smallest of several, so that a stall does not disappear.
 func Sparkline(values []float64, width int) string {

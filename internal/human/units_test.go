@@ -74,3 +74,12 @@ func TestSparklineShowsStall(t *testing.T) {
 		t.Errorf("without room: %q", line)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]string{0: "0", 2.5: "2.5", 183.75: "183.8", 7500: "7,500", 43749.6: "43,750", 1e8: "100,000,000"} {
+		if got := Number(x, 4); got != want {
+			t.Errorf("%v became %s, want %s", x, got, want)
+		}
+	}
+}

@@ -12,7 +12,7 @@ type folder struct{ path string }
 
 // folders are the folders of this user, the best one first. Commands look into all of
 // them: who marks a run may have another environment than who has started it. A
-// runtime folder of somebody's own choice is the only one.
+// runtime folder that the user has chosen is the only one.
 func folders(env func(string) (string, bool)) (all []folder) {
 	usual := userFolder()
 	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && filepath.Clean(dir) != usual {

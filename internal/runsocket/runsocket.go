@@ -27,8 +27,8 @@ const (
 	suffix     = ".sock"
 )
 
-// A Run describes a run.
-type Run struct {
+// Info describes a run.
+type Info struct {
 	ID      string    `json:"run"`
 	PID     int       `json:"pid"`
 	Command string    `json:"command"` // benchmark
@@ -49,14 +49,14 @@ type request struct {
 }
 
 type answer struct {
-	Run    Run     `json:"run"`
+	Run    Info    `json:"run"`
 	Marked *Marked `json:"marked,omitempty"`
 	Error  string  `json:"error,omitempty"`
 }
 
 // A Server answers for one run.
 type Server struct {
-	run      Run
+	run      Info
 	mark     func(text string) (Marked, error)
 	listener net.Listener
 	work     sync.WaitGroup
@@ -67,7 +67,7 @@ type Server struct {
 
 // Listen answers for the run until Close. The environment says where the
 // runtime folder is.
-func Listen(env func(string) (string, bool), run Run, mark func(text string) (Marked, error)) (*Server, error) {
+func Listen(env func(string) (string, bool), run Info, mark func(text string) (Marked, error)) (*Server, error) {
 	if run.ID == "" || filepath.Base(run.ID) != run.ID || strings.HasPrefix(run.ID, ".") {
 		return nil, fmt.Errorf("%q cannot be the name of a file", run.ID)
 	}
@@ -144,7 +144,7 @@ func (s *Server) answer(c net.Conn) {
 
 // List returns the runs of this user, the oldest first. Sockets of runs that were
 // killed are removed.
-func List(ctx context.Context, env func(string) (string, bool)) (runs []Run, err error) {
+func List(ctx context.Context, env func(string) (string, bool)) (runs []Info, err error) {
 	for _, f := range folders(env) {
 		if checkErr := f.check(); errors.Is(checkErr, os.ErrNotExist) {
 			continue
@@ -173,7 +173,7 @@ func List(ctx context.Context, env func(string) (string, bool)) (runs []Run, err
 			}
 		}
 	}
-	slices.SortFunc(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
+	slices.SortFunc(runs, func(a, b Info) int { return a.Start.Compare(b.Start) })
 	return runs, err
 }
 
@@ -185,13 +185,13 @@ func pidOf(name string) (pid int, ok bool) {
 	return pid, ok && found && err == nil && pid > 0
 }
 
-// gone reports whether nobody listens at a socket any more.
+// gone reports whether nothing listens at a socket any more.
 func gone(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
 
 // Mark asks a run to set a mark.
-func Mark(ctx context.Context, run Run, text string) (Marked, error) {
+func Mark(ctx context.Context, run Info, text string) (Marked, error) {
 	a, err := ask(ctx, run.path, request{Mark: text})
 	switch {
 	case err != nil:

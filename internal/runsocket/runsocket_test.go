@@ -31,7 +31,7 @@ func place(t *testing.T) (env func(string) (string, bool), dir string) {
 }
 
 // own are the runs with the prefix: the machine may have others.
-func own(t *testing.T, env func(string) (string, bool), prefix string) (runs []Run) {
+func own(t *testing.T, env func(string) (string, bool), prefix string) (runs []Info) {
 	t.Helper()
 	all, err := List(t.Context(), env)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestMark(t *testing.T) {
 		return Marked{at, text}, nil
 	}
 	for i, id := range []string{prefix + "b", prefix + "a"} {
-		s, err := Listen(env, Run{ID: id, Command: "get", Start: at.Add(time.Duration(i))}, mark)
+		s, err := Listen(env, Info{ID: id, Command: "get", Start: at.Add(time.Duration(i))}, mark)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestStrangeRequests(t *testing.T) {
 	t.Parallel()
 	env, dir := place(t)
 	id := fmt.Sprint("strange", os.Getpid())
-	s, err := Listen(env, Run{ID: id}, func(text string) (Marked, error) { return Marked{Text: text}, nil })
+	s, err := Listen(env, Info{ID: id}, func(text string) (Marked, error) { return Marked{Text: text}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	if err := (folder{link}).make(); err == nil || !strings.Contains(err.Error(), "is a link") {
 		t.Errorf("a link is taken for a folder: %v", err)
 	}
-	if s, err := Listen(env, Run{ID: "other"}, nil); err == nil {
+	if s, err := Listen(env, Info{ID: "other"}, nil); err == nil {
 		s.Close()
 		t.Error("a run listens in an open folder")
 	}

@@ -157,11 +157,11 @@ func (e *Express) split(r *http.Request) (bucket, key string, err error) {
 		bucket, zonal, _ = strings.Cut(rest, ".")
 		key = strings.TrimPrefix(r.URL.Path, "/")
 		if m := directoryName.FindStringSubmatch(bucket); m == nil || zonal != "s3express-"+m[1] {
-			return "", "", fmt.Errorf("%s is no zonal endpoint with the bucket's name", r.Host)
+			return "", "", fmt.Errorf("%s is not a zonal endpoint with the bucket's name", r.Host)
 		}
 	}
 	if !directoryName.MatchString(bucket) {
-		return "", "", fmt.Errorf("%q is no directory bucket", bucket)
+		return "", "", fmt.Errorf("%q is not a directory bucket", bucket)
 	}
 	return bucket, key, nil
 }
@@ -255,7 +255,7 @@ func refused(r *http.Request, query url.Values) error {
 	prefix, delimiter := query.Get("prefix"), query.Get("delimiter")
 	switch {
 	case prefix != "" && !strings.HasSuffix(prefix, "/") && (query.Has("list-type") || query.Has("uploads")):
-		return fmt.Errorf("the prefix %q is no directory", prefix)
+		return fmt.Errorf("the prefix %q is not a directory", prefix)
 	case delimiter != "" && delimiter != "/":
 		return fmt.Errorf("the delimiter is %q", delimiter)
 	case query.Has("start-after"):

@@ -167,7 +167,7 @@ func Downloads(n int) []oplog.Record {
 	return records
 }
 
-// ScriptRecords are records of a script's statements, of which a few belong to none.
+// ScriptRecords are records of a script. A few of them belong to no statement.
 func ScriptRecords(seed uint64, n int, run, client string) []oplog.Record {
 	records := Everything(rand.New(rand.NewPCG(seed, 11)), n, run, client)
 	for i := range records {

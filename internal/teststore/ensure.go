@@ -2,7 +2,7 @@
 // the tests. It also provides a proxy that injects faults.
 //
 // Everything comes from package registries at a pinned version and is built once into the user's
-// cache directory. Everything listens on loopback, in a temporary directory, and ends with the test
+// cache directory. Everything listens on loopback (S3Mock also elsewhere), in a temporary directory, and ends with the test
 // that started it.
 package teststore
 
@@ -27,6 +27,8 @@ const (
 	FakeGCS   = "fake-gcs-server"
 	Azurite   = "azurite-blob"
 	Moto      = "moto"
+	S3Mock    = "s3mock"
+	OldS3Mock = "s3mock3"
 	Embedded  = "embedded"
 )
 
@@ -70,7 +72,7 @@ type recipe struct {
 	title, version, takes string
 	tools                 []string // the programs that build it
 	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
-	source                string // Go package, module, crate, npm package, or PyPI package
+	source                string // Go package, module, crate, npm package, PyPI package, or artifact of Maven
 	beside                string // a directory that the program needs next to it; "" = none
 }
 
@@ -103,6 +105,10 @@ func recipes() map[string]recipe {
 			tools: []string{"python3"}, build: pipInstall(AIStorePython, ""), source: "aistore", beside: pipFolder},
 		Moto: {title: "moto", version: "5.2.5", takes: "about a minute",
 			tools: []string{"python3"}, build: pipInstall(Moto, "-m moto.server ", "flask==3.1.3", "flask-cors==6.0.2"), source: "moto[s3]", beside: pipFolder},
+		S3Mock: {title: "S3Mock", version: "5.2.0", takes: "about 20 seconds",
+			tools: []string{"java", "mvn"}, build: mavenCopy(S3Mock), source: s3mockArtifact, beside: jarFolder},
+		OldS3Mock: {title: "S3Mock 3", version: "3.12.0", takes: "about 20 seconds",
+			tools: []string{"java", "mvn"}, build: mavenCopy(OldS3Mock), source: s3mockArtifact, beside: jarFolder},
 		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
@@ -111,7 +117,7 @@ func recipes() map[string]recipe {
 // Buildable returns the names of the programs. Those that take the longest come first, so that
 // nothing waits for them at the end.
 func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Moto, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Moto, S3Mock, OldS3Mock, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
 }
 
 // Titles returns the names of the programs for people.

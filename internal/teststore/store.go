@@ -59,6 +59,8 @@ func capabilities(name string) Capabilities {
 		FakeGCS:   {Versioning: true, PartNumber: true},
 		Azurite:   {PartNumber: true, Tags: true},
 		Moto:      {Lock: true, Tags: true},
+		S3Mock:    {Tags: true},
+		OldS3Mock: {},
 		Embedded:  {Versioning: true, Lock: true, PartNumber: true, Tags: true},
 	}[name]
 }
@@ -118,7 +120,7 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 	}
 	launch := map[string]func(context.Context, string, Options) error{
 		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS, Azurite: s.launchAzurite,
-		Moto: s.launchMoto,
+		Moto: s.launchMoto, S3Mock: s.launchS3Mock, OldS3Mock: s.launchS3Mock,
 	}[name]
 	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
 		return nil, err

@@ -8,14 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"warp/internal/human"
 )
 
 // Small is the limit for files that people write, such as credentials, certificates and lists of
 // hosts.
 const Small = 1 << 20
 
-// Read returns the content of a file, or an error if it has more than max bytes. max is a multiple
-// of 1 KiB.
+// Read returns the content of a file, or an error if it has more than max bytes.
 func Read(name string, max int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -37,14 +38,7 @@ func ReadAll(in io.Reader, max int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > max {
-		return nil, fmt.Errorf("larger than %s, the limit for this kind of file", sizeOf(max))
+		return nil, fmt.Errorf("larger than %s, the limit for this kind of file", human.Bytes(float64(max)))
 	}
 	return data, nil
-}
-
-func sizeOf(n int64) string {
-	if n%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d KiB", n>>10)
 }

@@ -24,8 +24,17 @@ type Log interface {
 }
 
 // Analyze makes the report of a log. It reads a log with windows once, and
-// others twice: first to derive the windows, then to count.
+// others twice: first to derive the windows, then to count. It reads the log
+// once more if the options ask for a cache.
 func Analyze(log Log, o Options) (*results.Report, error) {
+	r, err := reportOf(log, o)
+	if err == nil && o.Cache > 0 {
+		err = o.addCache(log, r)
+	}
+	return r, err
+}
+
+func reportOf(log Log, o Options) (*results.Report, error) {
 	h := log.Header()
 	s := NewSummary(o)
 	s.merged = mergedRuns(h.Merged)

@@ -25,7 +25,7 @@ type view struct {
 	basis      results.Basis
 	start, end int64
 
-	first, last int64 // begin of the first request and end of the last one
+	first, last int64 // start of the first request and end of the last one
 	requests    uint64
 }
 
@@ -94,7 +94,7 @@ func (s *Summary) views() []*groupView {
 	return all
 }
 
-// times returns the begin of the first request and the end of the last one.
+// times returns the start of the first request and the end of the last one.
 func (g *groupView) times() timeRange {
 	t := timeRange{math.MaxInt64, math.MinInt64}
 	for _, v := range g.ops {
@@ -192,7 +192,7 @@ func (o *opSummary) view(g *group, run string, first, last int64, options *Optio
 	return v
 }
 
-// span returns the begin of the first request and the end of the last one, in
+// span returns the start of the first request and the end of the last one, in
 // all runs or in one.
 func span(ops []*opSummary, run string) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
@@ -212,8 +212,8 @@ func (p *windowStats) whole() *hostSummary {
 	for _, h := range p.Hosts.Vals {
 		sum.merge(h)
 	}
-	if p.Crowd != nil {
-		sum.Series.Merge(p.Crowd)
+	if p.AllHosts != nil {
+		sum.Series.Merge(p.AllHosts)
 	}
 	return sum
 }
@@ -256,7 +256,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 		ops[k].ClientShare = gr.ClientShare
 	}
 	var err error
-	if gr.Course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
+	if gr.Timeline, err = g.groupTimeline(views, &gr, ops, &s.options); err != nil {
 		return err
 	}
 	s.schedule(&gr, g, ops)
@@ -379,7 +379,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		op.Accesses = v.totals.accesses()
 		op.SizeClasses = v.counts.sizeClasses(op.ObjectBytes)
 	}
-	op.Course, err = v.course(all, &op, &s.options)
+	op.Timeline, err = v.timeline(all, &op, &s.options)
 	return op, err
 }
 
@@ -409,9 +409,21 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 			response.Merge(&h.Response)
 		}
 	}
-	// Of one of several runs only the operations that had a schedule may have unsent requests.
+	// In one of several runs, only the operations that had a schedule may have unsent requests.
 	if g.Kind == measured && (g.run == "" || due > 0) || g.Kind == derived && due > 0 {
-		waits = s.unsent(g.run, g.start, g.end)
+		waits = s.unsent(g.run, func(t *oplog.Trailer, add func(due int64, wait time.Duration)) {
+			t.UnsentWaits.Each(func(due int64, wait time.Duration) {
+				if due >= g.start && due <= g.end {
+					add(due, wait)
+				}
+			})
+		})
+	} else if n := int(g.Statement.Number); n > 0 {
+		waits = s.unsent(g.run, func(t *oplog.Trailer, add func(due int64, wait time.Duration)) {
+			if n <= len(t.UnsentStages) {
+				t.UnsentStages[n-1].Each(add)
+			}
+		})
 	}
 	if due+waits.Count() == 0 || due < requests {
 		return
@@ -420,16 +432,16 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 	r.Unsent = int64(waits.Count())
 	response.Merge(&waits)
 	r.Response = withUnsent(results.StatsOf(&response), &waits)
-	r.Course.AddUnsent(&waits)
+	r.Timeline.AddUnsent(&waits)
 	if len(g.ops) == 1 {
 		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the group is the operation
-		ops[0].Course.AddUnsent(&waits)
+		ops[0].Timeline.AddUnsent(&waits)
 	}
 }
 
-// unsent returns the requests of a run, "" for all, that were due in the window
-// but never sent, and how long each had waited.
-func (s *Summary) unsent(run string, begin, end int64) (waits stats.Histogram) {
+// unsent returns how long requests of a run, "" for all, had waited that were never sent. each calls its function for those
+// of a client.
+func (s *Summary) unsent(run string, each func(t *oplog.Trailer, add func(due int64, wait time.Duration))) (waits stats.Histogram) {
 	if s.trailer == nil {
 		return waits
 	}
@@ -437,12 +449,8 @@ func (s *Summary) unsent(run string, begin, end int64) (waits stats.Histogram) {
 		if run != "" && i > 0 && i <= len(s.merged) && s.merged[i-1] != run {
 			continue
 		}
-		if t != nil && t.UnsentWaits != nil {
-			t.UnsentWaits.Each(func(due int64, wait time.Duration) {
-				if due >= begin && due <= end {
-					waits.Add(wait)
-				}
-			})
+		if t != nil {
+			each(t, func(_ int64, wait time.Duration) { waits.Add(wait) })
 		}
 	}
 	return waits
@@ -485,7 +493,7 @@ func (v *view) hostParts(op *results.Operation) []results.Part {
 			p.HTTPPhases = one.phases(h.Phases)
 		}
 		if len(hosts.Vals) > 1 {
-			pieces, timed := h.Series.Between(v.start, v.end), v.counts.Crowd == nil
+			pieces, timed := h.Series.Between(v.start, v.end), v.counts.AllHosts == nil
 			p.Segments = segments(pieces, timed)
 			p.Throughput = results.ExtremesOf(segments(stats.JoinPieces(pieces, h.Series.Dur), timed), op.HasBytes())
 		}

@@ -125,7 +125,7 @@ func validKeys[K comparable, V any](k *keyed[K, V]) bool {
 
 func (p *windowStats) valid(o *Options) bool {
 	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) && p.validSlices(o) &&
-		(p.Crowd == nil || p.Crowd.Valid(p.newSeries())) && (p.Failed == nil || p.Failed.Valid(p.newSeries())) && p.sections.valid() &&
+		(p.AllHosts == nil || p.AllHosts.Valid(p.newSeries())) && (p.Failed == nil || p.Failed.Valid(p.newSeries())) && p.sections.valid() &&
 		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {
 			return !h.Series.Valid(p.newSeries()) || h.Kinds.invalid()
 		})

@@ -76,7 +76,7 @@ func TestMarksOfAFreeze(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name         string
-		marks        []float64 // s after the begin
+		marks        []float64 // s after the start
 		freeze       [2]float64
 		recovery     []float64 // NaN = never
 		gap          []float64
@@ -174,7 +174,7 @@ func TestMarksDoNotDependOnTheOrder(t *testing.T) {
 			rows[i].Err = "failed"
 		}
 	}
-	marks := []oplog.Mark{{At: 101 * sec, Text: "before the begin"}, {At: 108*sec + 5, Text: "first"}, {At: 111*sec - 77, Text: "second"}, {At: 125 * sec, Text: "after the end"}}
+	marks := []oplog.Mark{{At: 101 * sec, Text: "before the start"}, {At: 108*sec + 5, Text: "first"}, {At: 111*sec - 77, Text: "second"}, {At: 125 * sec, Text: "after the end"}}
 	want := render(t, analyzeLog(t, marked(rows, w, marks...), Options{}))
 	s := NewSummary(Options{})
 	if err := s.SetWindow(w); err != nil {

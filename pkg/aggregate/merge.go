@@ -97,11 +97,11 @@ func (p *windowStats) merge(o *windowStats) {
 	for i, host := range o.Hosts.Keys {
 		p.host(host).merge(o.Hosts.Vals[i])
 	}
-	if o.Crowd != nil {
+	if o.AllHosts != nil {
 		p.joinTimes()
-		p.Crowd.Merge(o.Crowd)
+		p.AllHosts.Merge(o.AllHosts)
 	}
-	p.crowd()
+	p.mergeHosts()
 	if o.Failed != nil {
 		p.failed().Merge(o.Failed)
 	}

@@ -16,6 +16,9 @@ type Options struct {
 	Limit      int64         // read at most this many rows; 0 = all
 	Offset     int64         // skip this many rows; windows follow from the rows read
 
+	// Cache adds which share of the downloads a cache of that many bytes could have served; 0 = does not. It takes another pass.
+	Cache int64
+
 	// Slices are the lengths of window slices that assertions need; 0 = chosen
 	// automatically.
 	Slices []time.Duration

@@ -96,7 +96,7 @@ func randomLog(rng *rand.Rand) (*memoryLog, string) {
 
 // disturbed returns rows of which some start and end at the same instants as others, hang, have no
 // answer, or were due long before. All times are even, except for requests that took no time:
-// if one of these coincided with the begin or end of the window, the order of rows would decide
+// if one of these coincided with the start or end of the window, the order of rows would decide
 // whether it is inside.
 func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 	for i := range rows {

@@ -793,7 +793,7 @@ func flightOf(ms []float64) results.Flight {
 
 func (c checker) extremes(e *results.Extremes, all []results.Segment, length float64) {
 	all = slices.Clone(all)
-	for range 2 { // the end, then the begin
+	for range 2 { // the end, then the start
 		if n := len(all); n > 1 && all[n-1].DurationS < length/2 {
 			a, b := &all[n-2], &all[n-1]
 			a.DurationS += b.DurationS

@@ -253,7 +253,7 @@ func TestCompareWithItself(t *testing.T) {
 	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
 		r := analyze(t, rows, Options{})
 		r.Describe(oplog.Header{Parameters: map[string]string{"concurrent": "8"}}, oplog.Trailer{})
-		c := compare.Reports(r, r, nil)
+		c := compare.Reports(r, r)
 		if len(c.Parameters)+len(c.OnlyBefore)+len(c.OnlyAfter) > 0 || len(c.Operations) != len(r.Operations) {
 			t.Errorf("%+v", c)
 		}

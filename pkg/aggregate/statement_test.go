@@ -59,7 +59,7 @@ func TestCompareStatements(t *testing.T) {
 	before, after := of(1), of(2)
 	after.Operations = slices.DeleteFunc(after.Operations, func(o results.Operation) bool { return o.Statement == 3 })
 	before.Operations = slices.DeleteFunc(before.Operations, func(o results.Operation) bool { return o.Warmup })
-	c := compare.Reports(before, after, nil)
+	c := compare.Reports(before, after)
 	if fmt.Sprint(c.OnlyBefore, c.OnlyAfter) != "[GET (statement 3)] [GET (statement 2, warm-up)]" || len(c.Operations) != 3 {
 		t.Errorf("%q %q", c.OnlyBefore, c.OnlyAfter)
 	}

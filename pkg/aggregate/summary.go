@@ -79,7 +79,7 @@ type groupClient struct {
 type opSummary struct {
 	ID                     opID
 	Requests               uint64 // all
-	First, Last, LastStart int64  // begin of the first request, end of the last one, begin of the latest
+	First, Last, LastStart int64  // start of the first request, end of the last one, start of the latest
 	Totals                 totals // once In has enough requests; before that they are in Whole
 
 	In       *windowStats           // the window; nil if there is none yet
@@ -128,18 +128,18 @@ func (f *flight) merge(o *flight) {
 
 // windowStats counts an operation in a window, or as a whole.
 type windowStats struct {
-	Hosts   keyed[string, hostSummary]
-	Clients keyed[clientID, counters]
-	Crowd   *stats.Series `json:",omitempty"` // request times of all hosts together, if there are too many hosts
-	Failed  *stats.Series `json:",omitempty"` // failed requests by code, on all hosts; nil if none failed
-	Classes [len(classBorders)]*sizeClass
+	Hosts    keyed[string, hostSummary]
+	Clients  keyed[clientID, counters]
+	AllHosts *stats.Series `json:",omitempty"` // request times of all hosts together, if there are too many hosts
+	Failed   *stats.Series `json:",omitempty"` // failed requests by code, on all hosts; nil if none failed
+	Classes  [len(classBorders)]*sizeClass
 
 	From, To int64
 	Asked    time.Duration
 	Cuts     []time.Duration `json:",omitempty"` // see Options.Slices
 	Slices   []stats.Series  `json:",omitempty"` // one for each of Cuts
 
-	First, Last int64 // begin of the first request and end of the last one
+	First, Last int64 // start of the first request and end of the last one
 
 	sections
 }
@@ -260,7 +260,7 @@ func (p *windowStats) end(at int64) {
 	for _, h := range p.Hosts.Vals {
 		h.Series.End(at)
 	}
-	for _, t := range []*stats.Series{p.Crowd, p.Failed} {
+	for _, t := range []*stats.Series{p.AllHosts, p.Failed} {
 		if t != nil {
 			t.End(at)
 		}
@@ -560,7 +560,7 @@ func (p *windowStats) host(endpoint string) *hostSummary {
 		return h
 	}
 	h := p.Hosts.put(strings.Clone(endpoint), p.newHost())
-	p.crowd()
+	p.mergeHosts()
 	return h
 }
 
@@ -570,8 +570,8 @@ const maxTimedHosts = 16
 
 // times returns the series for the request times of a host.
 func (p *windowStats) times(h *hostSummary) *stats.Series {
-	if p.Crowd != nil {
-		return p.Crowd
+	if p.AllHosts != nil {
+		return p.AllHosts
 	}
 	return &h.Series
 }
@@ -585,21 +585,21 @@ func (p *windowStats) failed() *stats.Series {
 	return p.Failed
 }
 
-// crowd merges the times of all hosts if there are too many.
-func (p *windowStats) crowd() {
-	if len(p.Hosts.Keys) > maxTimedHosts || p.Crowd != nil {
+// mergeHosts merges the times of all hosts if there are too many.
+func (p *windowStats) mergeHosts() {
+	if len(p.Hosts.Keys) > maxTimedHosts || p.AllHosts != nil {
 		p.joinTimes()
 	}
 }
 
 // joinTimes merges the times of all hosts.
 func (p *windowStats) joinTimes() {
-	if p.Crowd == nil {
+	if p.AllHosts == nil {
 		all := p.newSeries()
-		p.Crowd = &all
+		p.AllHosts = &all
 	}
 	for _, h := range p.Hosts.Vals {
-		p.Crowd.TakeTimes(&h.Series)
+		p.AllHosts.TakeTimes(&h.Series)
 	}
 }
 

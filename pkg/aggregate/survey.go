@@ -26,7 +26,7 @@ type opSurvey struct {
 
 // A clientSurvey covers one client's requests of an operation.
 type clientSurvey struct {
-	first, last int64 // begin of the first request, end of the last one
+	first, last int64 // start of the first request, end of the last one
 	lastStart   int64
 	firstEnd    []int64 // of each thread; openEnd if it made no request
 }

@@ -5,28 +5,34 @@ package anonymous
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"maps"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	shellquote "github.com/kballard/go-shellquote"
 
-	"warp/pkg/compare"
 	"warp/pkg/results"
 )
 
+// Defaults returns the value of a parameter that is not set, and false for parameters that it does not know.
+type Defaults func(benchmark, name string) (value string, ok bool)
+
 // Names gives each name a neutral one, the same in all reports.
 type Names struct {
-	byDefault compare.Defaults
+	byDefault Defaults
 	neutral   map[string]string
 	count     map[string]int
-	longest   []string // names, the longest first
+	written   map[string]string // neutral names by the names as they are written in texts
+	longest   []string          // keys of written, the longest first
 }
 
-// New returns names that know the defaults of flags, which are nobody's names.
-func New(byDefault compare.Defaults) *Names {
+// New returns names that know the defaults of flags, which identify nobody.
+func New(byDefault Defaults) *Names {
 	return &Names{byDefault: byDefault, neutral: map[string]string{}, count: map[string]int{}}
 }
 
@@ -55,19 +61,22 @@ var choices = []string{"engine", "provider", "checksum", "host-select", "verify"
 // Report replaces the names in a report.
 func (n *Names) Report(r *results.Report) {
 	n.learn(r)
-	n.longest = n.longest[:0]
-	for name := range n.neutral {
-		n.longest = append(n.longest, name)
-	}
-	slices.SortFunc(n.longest, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
-	})
+	n.find()
 	r.Command = n.command(r)
 	for name, text := range r.Parameters {
 		r.Parameters[name] = n.setting(r.Benchmark, name, text)
 	}
 	for i := range r.Statements {
 		r.Statements[i] = statement(r.Statements[i])
+	}
+	if w := r.Workload; w != nil {
+		w.Settings = maps.Clone(w.Settings) // the rest of them are numbers and words of warp
+		if class, ok := w.Settings["storage-class"]; ok {
+			w.Settings["storage-class"] = n.setting(r.Benchmark, "storage-class", class)
+		}
+	}
+	for i := range r.Warnings {
+		r.Warnings[i] = aboutMark(r, r.Warnings[i])
 	}
 	for i := range r.Marks {
 		neutral := fmt.Sprintf("mark %d", i+1)
@@ -84,10 +93,58 @@ func (n *Names) Report(r *results.Report) {
 	n.value(reflect.ValueOf(r).Elem(), "")
 }
 
+// find prepares the search for the names, the longest first, as stores and clients write them: as they are, and escaped for a URL
+// or a document.
+func (n *Names) find() {
+	n.written = map[string]string{}
+	for name, neutral := range n.neutral {
+		escaped := strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+		for _, form := range []string{url.PathEscape(name), (&url.URL{Path: name}).EscapedPath(), escaped, strings.ReplaceAll(escaped, "%2F", "/"), html.EscapeString(name)} {
+			n.written[form] = neutral
+		}
+	}
+	maps.Copy(n.written, n.neutral) // which has precedence
+	n.longest = slices.SortedFunc(maps.Keys(n.written), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+}
+
+// markWarning matches what a warning says about a planned mark and its command, whose output may contain anything.
+var markWarning = regexp.MustCompile(`(the (?:command of the )?mark )("(?:[^"\\]|\\.)*")([^:]*)(:.*)?`)
+
+// aboutMark replaces the text of a mark in a warning about it, and leaves out what its command has printed.
+func aboutMark(r *results.Report, warning string) string {
+	m := markWarning.FindStringSubmatchIndex(warning)
+	if m == nil {
+		return warning
+	}
+	part := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return warning[m[2*i]:m[2*i+1]]
+	}
+	name := `"…"`
+	for i := range r.Marks {
+		if part(2) == strconv.Quote(r.Marks[i].Text) {
+			name = fmt.Sprintf(`"mark %d"`, i+1)
+		}
+	}
+	output := ""
+	if part(4) != "" {
+		output = ": (output)"
+	}
+	return warning[:m[0]] + part(1) + name + part(3) + output
+}
+
 // learn collects the names in a report.
 func (n *Names) learn(r *results.Report) {
 	for _, id := range r.Runs {
 		n.name(run, id)
+	}
+	if r.Replay != nil {
+		n.name(run, r.Replay.Run)
+		n.path(file, r.Replay.Log)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
 		n.setting(r.Benchmark, name, r.Parameters[name])
@@ -156,7 +213,7 @@ func (n *Names) also(part, neutral string) {
 	}
 }
 
-// commonFolders are no names of anybody.
+// commonFolders are folders whose names identify nobody.
 var commonFolders = []string{"home", "root", "Users", "usr", "var", "tmp", "etc", "opt", "mnt", "bin", "data", "logs", "log", "srv", "run", "dev", "warp"}
 
 // path returns the neutral name of a path or a key, whose parts may also occur by themselves.
@@ -266,7 +323,7 @@ func statement(text string) string {
 
 // kept are the fields whose strings are warp's words or figures.
 var kept = []string{"Benchmark", "Engine", "Warp", "End", "Kind", "Operations", "Op", "WindowBasis", "Verdict", "Figure", "State", "By", "From", "To",
-	"Result", "Unit", "DurationHDR", "ResponseHDR", "CPUs", "Command", "Parameters", "Statements"}
+	"Result", "Unit", "DurationHDR", "ResponseHDR", "CPUs", "Command", "Parameters", "Statements", "Workload"}
 
 // value replaces the names in all strings that v contains, also in fields that will be added.
 func (n *Names) value(v reflect.Value, field string) {
@@ -346,7 +403,7 @@ func (n *Names) Text(text string) string {
 	return text
 }
 
-// place stands for a name that was replaced, until everything else is, because neutral names look like names.
+// place returns a placeholder for a replaced name until all names are replaced, because neutral names look like names.
 func place(i int) string { return fmt.Sprintf("\x00%d\x00", i) }
 
 // isMetric reports whether a word is a metric of an operation, as in assertions.
@@ -363,11 +420,12 @@ func (n *Names) replace(text string) (string, []string) {
 	text = strings.ReplaceAll(text, "\x00", "")
 next:
 	for i := 0; i < len(text); {
-		if i == 0 || !inName(text[i-1]) || !inName(text[i]) {
+		if i == 0 || !inName(text[i-1]) || !inName(text[i]) || escapedByte.MatchString(text[max(0, i-3):i]) {
 			for _, name := range n.longest {
-				if end := i + len(name); strings.HasPrefix(text[i:], name) && (end == len(text) || !inName(text[end]) || !inName(name[len(name)-1])) {
+				end := i + len(name)
+				if end <= len(text) && strings.EqualFold(text[i:end], name) && (end == len(text) || !inName(text[end]) || !inName(name[len(name)-1])) {
 					b.WriteString(place(len(found)))
-					found = append(found, n.neutral[name])
+					found = append(found, n.written[name])
 					i = end
 					continue next
 				}
@@ -378,6 +436,9 @@ next:
 	}
 	return b.String(), found
 }
+
+// escapedByte matches a byte in a URL, after which another word begins.
+var escapedByte = regexp.MustCompile(`^%[0-9A-Fa-f]{2}$`)
 
 // inName reports whether a byte is part of a word, so that a short name is not found within another one.
 func inName(c byte) bool {

@@ -10,13 +10,14 @@ import (
 	"warp/pkg/hostload"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
 // secrets are the names in the report of named, one for each place.
 func secrets() []string {
 	return []string{"store17", "corp.example", "10.20.30.40", "9123", "customer-data", "alice", "eve-laptop", "invoices", "4711.pdf", "vault-key", "disk pulled by bob", "carol",
-		"dave.csv", "agent-rack3", "2001:db8::17", "runRU1N", "AKIASECRETKEY00000", "eth7", "deadbeefmachine", "eu-secret-1", "tenant9", "C0FFEE0123456789ABCDEF", "\\\\share"}
+		"dave.csv", "agent-rack3", "2001:db8::17", "runRU1N", "AKIASECRETKEY00000", "eth7", "deadbeefmachine", "eu-secret-1", "tenant9", "C0FFEE0123456789ABCDEF", "minnie", "runOLD7", "\\\\share", "rackmouse", "zebra9", "%C3%A4ndern", "r&d"}
 }
 
 func named() *results.Report {
@@ -31,13 +32,17 @@ func named() *results.Report {
 		Parameters: map[string]string{"host": "store17.corp.example:9123,10.20.30.40:9123", "bucket": "customer-data", "prefix": "tenant9", "credentials-file": "/home/alice/vault-key",
 			"region": "eu-secret-1", "warp-client": "agent-rack3:7761", "obj.size": "1MiB", "concurrent": "8", "tls": "true", "pick": "zipf", "add-metadata": "owner=carol", "filelist": `\\share\carol`},
 		Statements: []string{"PUT customer-data invoices 8 WORKERS"},
-		Warnings:   []string{"GET: " + endpoint + " was slow.", "The log /home/alice/dave.csv is cut off.", "agent-rack3 was lost.", failure},
+		Warnings: []string{"GET: " + endpoint + " was slow.", "The log /home/alice/dave.csv is cut off.", "agent-rack3 was lost.", failure,
+			`the command of the mark "disk pulled by bob" failed after 12ms with exit code 255: ssh: connect to host rackmouse port 22: No route to host`,
+			`the mark "host \"zebra9\" restarted" was not set, since the run was over before 5m`,
+			"no marker after invoices%2F4711.pdf in prefix%3Dtenant9%26x", "STORE17 refused Customer-Data", "no key %C3%BCser%20files%2F%C3%A4ndern%20r%26d.txt, and none &#34;user r&amp;d&#34;"},
 		ClientLoad: &hostload.Load{Machine: "deadbeefmachine", Link: "eth7", CPUs: "3"},
 		Client:     &results.ClientVerdict{Verdict: "store", Sentence: "of agent-rack3:7761", Clients: []string{"agent-rack3:7761"}, Reasons: []string{"process of alice"}},
 		Consistency: &results.Consistency{Properties: []results.ConsistencyProperty{{Property: "create", Verdict: results.ConsistencyViolated, Shown: []results.Violation{{
 			Rule: "two requests created the object", Key: "invoices/4711.pdf", AfterMark: "disk pulled by bob",
 			History: []results.HistoryEvent{{Start: at, End: at, Client: "agent-rack3:7761", Host: endpoint, Op: "PUT", Key: "invoices/4711.pdf", Outcome: "won", Error: failure}},
 		}}}}},
+		Replay:     &results.Replay{Log: "minnie.csv.zst", Run: "runOLD7"},
 		Marks:      []results.MarkReport{{At: at, Text: "disk pulled by bob"}},
 		Assertions: []results.Assertion{{Assertion: "GET.p99<5ms", Subject: "GET.p99", Result: "passed", Sentence: "GET.p99<5ms holds for store17"}},
 		Groups:     []results.GroupReport{{Run: "runRU1N", Kind: results.KindMeasured, Operations: []string{"GET"}, WindowStart: at, WindowEnd: at.Add(time.Minute), WindowS: 60}},
@@ -47,7 +52,8 @@ func named() *results.Report {
 			WarmUp:   results.Outside{FirstErrors: first},
 			Hosts:    []results.Part{{Name: endpoint}, {Name: "http://10.20.30.40:9123"}},
 			ByClient: []results.Part{{Name: "agent-rack3:7761", Run: "runRU1N"}},
-			Slowest:  []results.SlowRequest{{Key: "invoices/4711.pdf", Host: endpoint, Client: "agent-rack3:7761", Run: "runRU1N", Error: "NoSuchKey: customer-data"}},
+			Slowest: []results.SlowRequest{{Key: "invoices/4711.pdf", Host: endpoint, Client: "agent-rack3:7761", Run: "runRU1N", Error: "NoSuchKey: customer-data"},
+				{Key: "üser files/ändern r&d.txt", Host: endpoint}, {Key: "user r&d", Host: endpoint}},
 		}},
 	}
 }
@@ -57,7 +63,7 @@ func TestNoNameStays(t *testing.T) {
 	t.Parallel()
 	r := named()
 	var before bytes.Buffer
-	if err := report.JSON(&before, r); err != nil {
+	if err := printer.JSON(&before, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range secrets() {
@@ -69,9 +75,9 @@ func TestNoNameStays(t *testing.T) {
 	shown := map[string]string{}
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{
-		"text":    func() error { return report.Text(&b, r, report.TextOptions{Verbose: true}) },
-		"compact": func() error { return report.Compact(&b, r, report.CompactOptions{Width: 100}) },
-		"JSON":    func() error { return report.JSON(&b, r) },
+		"text":    func() error { return report.Text(&b, r, printer.Options{Verbose: true}) },
+		"compact": func() error { return report.Compact(&b, r, printer.Options{Width: 100}, "") },
+		"JSON":    func() error { return printer.JSON(&b, r) },
 		"page":    func() error { return page.Report(r, page.Options{}).Write(&b) },
 		"data": func() error {
 			text, err := json.Marshal(page.Report(r, page.Options{}).Data())

@@ -8,15 +8,18 @@ import (
 
 // suspected says that the client may have been the limit of a run without the kernel's time stamps, or "".
 func (v *verdict) suspected() string {
-	if v.report == nil || v.Metric.Family == Errors || v.stamped(&v.course.Whole) || len(v.report.ClientLimits()) == 0 {
+	if v.report == nil || v.Metric.Family == Errors || stamped(&v.timeline.Whole) || len(v.report.ClientLimits()) == 0 {
 		return ""
 	}
 	return "this machine may have been the limit, see the warnings"
 }
 
-// stamped reports whether the client's part of the times is known.
-func (v *verdict) stamped(s *results.Slice) bool {
-	return s.Wire.Count() > 0 && float64(s.Wire.Count()) >= results.MinStamped*float64(s.Latency.Count())
+// unstamped says why the time on the wire of a slice with requests is unknown, or "".
+func (v *verdict) unstamped(s *results.Slice) string {
+	if v.Metric.Family != Wire || s.Latency.Count() == 0 || stamped(s) {
+		return ""
+	}
+	return "the time on the wire is unknown: more than 1 % of the requests have no usable time stamps of the kernel"
 }
 
 // clients says why the figure of a slice decides nothing about the store, or "". The client only makes requests slower. So
@@ -25,7 +28,7 @@ func (v *verdict) clients(s *results.Slice) string {
 	if v.Metric.Family == Errors || v.Metric.Family == Wire {
 		return ""
 	}
-	if !v.stamped(s) {
+	if !stamped(s) {
 		return v.suspected()
 	}
 	value, _ := v.Metric.of(s)

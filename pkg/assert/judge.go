@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/results"
+	"warp/pkg/stats"
 )
 
 // Slices returns the segment lengths that a summary must keep for the
@@ -47,9 +48,9 @@ func Judge(all []*Assertion, r *results.Report, strict bool) (judged []results.A
 	return judged
 }
 
-// A subject is what an assertion is judged by: an operation, or a whole group.
+// A subject has the figures by which an assertion is judged: an operation, or a whole group.
 type subject struct {
-	course    *results.Course
+	timeline  *results.Timeline
 	group     *results.GroupReport
 	response  *results.Stats
 	statement int
@@ -76,7 +77,7 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 			continue
 		}
 		if total {
-			s := subject{course: g.Course, group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
+			s := subject{timeline: g.Timeline, group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
 			for _, o := range ops {
 				s.bytes = s.bytes || o.HasBytes()
 			}
@@ -85,7 +86,7 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 		}
 		for _, o := range ops {
 			if o.Op == a.Op {
-				all = append(all, subject{course: o.Course, group: g, response: o.Response, statement: o.Statement, run: g.Run,
+				all = append(all, subject{timeline: o.Timeline, group: g, response: o.Response, statement: o.Statement, run: g.Run,
 					basis: o.WindowBasis, bytes: o.HasBytes(), unsent: g.Unsent > 0 && len(ops) > 1})
 			}
 		}
@@ -121,24 +122,28 @@ type verdict struct {
 	interval      bool
 	passed, total int
 	machines      int // pieces whose figure is this machine's
+	untimed       int // pieces without time stamps, of an assertion about the time on the wire
 }
 
 func (v *verdict) judge() results.Assertion {
-	if v.course == nil {
+	if v.timeline == nil {
 		return v.result(results.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
 	}
 	if v.Every > 0 {
 		return v.judgeSegments()
 	}
-	v.measured, v.known = v.Metric.of(&v.course.Whole)
+	v.measured, v.known = v.Metric.of(&v.timeline.Whole)
 	if v.Metric.Family == Throughput && !v.bytes {
 		v.known = false
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
+	if why := v.unstamped(&v.timeline.Whole); why != "" {
+		return v.result(results.Inconclusive, why)
+	}
 	if !v.known {
 		return v.result(results.Failed, "there is no data")
 	}
-	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0], usual)
+	v.low, v.high, v.interval = v.Metric.interval(v.timeline.Slices[0], usual)
 	// Histograms round values by 0.4 % except for extremes, so the interval may
 	// miss an extreme.
 	v.low, v.high = min(v.low, v.measured), max(v.high, v.measured)
@@ -153,10 +158,10 @@ func (v *verdict) judge() results.Assertion {
 
 // undecided says why the measured value is inconclusive, or "".
 func (v *verdict) undecided() string {
-	if why := v.clients(&v.course.Whole); why != "" {
+	if why := v.clients(&v.timeline.Whole); why != "" {
 		return why
 	}
-	n, needs := v.Metric.requests(&v.course.Whole), v.Metric.needs()
+	n, needs := v.Metric.requests(&v.timeline.Whole), v.Metric.needs()
 	switch {
 	case v.Metric.Family.isTime() && n < needs:
 		return fmt.Sprintf("%d requests are too few for %s, which needs %d", n, v.Metric, needs)
@@ -175,7 +180,7 @@ func (v *verdict) strictly() results.Assertion {
 	switch {
 	case !v.strict:
 	case !v.interval && v.Every == 0 && v.Metric.Family.isTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
-		return v.result(results.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
+		return v.result(results.Inconclusive, "--assert-strict needs an interval, and an extreme has none")
 	case !v.interval:
 		return v.result(results.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", minSegments))
 	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.holds(v.low, v.Limit) && v.Cmp.holds(v.high, v.Limit)):
@@ -186,9 +191,12 @@ func (v *verdict) strictly() results.Assertion {
 
 // judgeSegments judges an assertion with every.
 func (v *verdict) judgeSegments() results.Assertion {
-	segments := results.JoinSlices(v.course.Slices[v.Every], v.Every)
+	segments := results.JoinSlices(v.timeline.Slices[v.Every], v.Every)
 	if v.Metric.Family == Throughput && !v.bytes {
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
+	}
+	if why := v.unstamped(&v.timeline.Whole); why != "" {
+		return v.result(results.Inconclusive, why)
 	}
 	if v.Metric.ofRequests() {
 		segments = slices.DeleteFunc(segments, func(s results.Slice) bool { return idle(&s) })
@@ -214,7 +222,7 @@ func (v *verdict) judgeSegments() results.Assertion {
 	}
 	v.measured = float64(v.passed) / float64(v.total)
 	if v.total >= minSegments {
-		v.low, v.high, v.interval = ratioInterval(passed, one, usual)
+		v.low, v.high, v.interval = stats.RatioInterval(passed, one, usual)
 	}
 	need := int(math.Ceil(v.Share*float64(v.total) - 1e-9))
 	if why := v.suspected(); why != "" {
@@ -225,6 +233,8 @@ func (v *verdict) judgeSegments() results.Assertion {
 		return v.strictly()
 	case v.passed+unknown >= need && v.machines > 0:
 		return v.result(results.Inconclusive, fmt.Sprintf("in %d of the %d pieces the figure is this machine's, not the store's", v.machines, v.total))
+	case v.passed+unknown >= need && v.untimed > 0:
+		return v.result(results.Inconclusive, fmt.Sprintf("in %d of the %d pieces the time on the wire is unknown", v.untimed, v.total))
 	case v.passed+unknown >= need:
 		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.total, v.Metric, v.Metric.needs()))
 	}
@@ -256,6 +266,9 @@ func (v *verdict) judgeSegment(s *results.Slice) string {
 	value, ok := v.ofSegment(s)
 	n := v.Metric.requests(s)
 	switch {
+	case !unanswered(s) && v.unstamped(s) != "":
+		v.untimed++
+		return results.Inconclusive
 	case !ok:
 		return results.Failed // no request was answered
 	case v.Metric.Family.isTime() && n < v.Metric.needs():
@@ -309,8 +322,8 @@ func (v *verdict) result(outcome, why string) results.Assertion {
 		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.total, Held: v.passed, Smaller: v.Cmp.Upper(),
 	}
 	scale := v.Unit.Scale
-	if v.course != nil {
-		a.Requests = v.Metric.requests(&v.course.Whole)
+	if v.timeline != nil {
+		a.Requests = v.Metric.requests(&v.timeline.Whole)
 	}
 	if v.Every > 0 {
 		scale, a.Unit, a.Limit, a.Smaller = .01, "%", tidy(v.Share*100), false

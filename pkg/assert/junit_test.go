@@ -84,7 +84,7 @@ func (e *element) check() (wrong []string) {
 		}
 		last = max(last, at)
 		if seen[c.name]++; seen[c.name] > 1 && slices.Contains(rule.once, c.name) {
-			say("%s is there twice", c.name)
+			say("%s occurs twice", c.name)
 		}
 		wrong = append(wrong, c.check()...)
 	}

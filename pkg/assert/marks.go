@@ -53,7 +53,7 @@ func (v *verdict) judgeMarks() results.Assertion {
 	case worst == nil:
 		return v.result(results.Failed, "there is no data: no mark was set while the run was measured")
 	case v.strict:
-		return v.result(results.Inconclusive, "there is no interval of it, which --assert-strict asks for")
+		return v.result(results.Inconclusive, "--assert-strict needs an interval, which figures after a mark lack")
 	}
 	return v.result(results.Passed, "")
 }

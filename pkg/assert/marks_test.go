@@ -26,7 +26,7 @@ func TestJudgeMarks(t *testing.T) {
 		in     string // the sentence
 	}{
 		{"recovery<30s", []results.MarkReport{outside, quick, slow}, false, results.Passed, "measured 12 s"},
-		{"recovery<30s", []results.MarkReport{quick, slow}, true, results.Inconclusive, "no interval"},
+		{"recovery<30s", []results.MarkReport{quick, slow}, true, results.Inconclusive, "--assert-strict needs an interval"},
 		{"recovery<12s", []results.MarkReport{slow, quick}, false, results.Failed, `measured 12 s; after the mark "slow" at 12:00:00 UTC`},
 		{"recovery>=1s", []results.MarkReport{slow, quick}, false, results.Failed, `measured 0 s; after the mark "quick"`},
 		{"recovery<30s", []results.MarkReport{quick, never, slow}, false, results.Failed, `not back within the window after the mark "never"`},

@@ -34,7 +34,7 @@ func (m Metric) of(s *results.Slice) (float64, bool) {
 		return float64(s.Errors) / float64(max(n, 1)), n > 0
 	}
 	h := m.Family.times(s)
-	if h.Count() == 0 {
+	if h.Count() == 0 || m.Family == Wire && !stamped(s) {
 		return 0, false
 	}
 	switch m.Stat {
@@ -46,6 +46,11 @@ func (m Metric) of(s *results.Slice) (float64, bool) {
 		return millis(h.Max()), true
 	}
 	return millis(h.Quantile(m.Q)), true
+}
+
+// stamped reports whether the client's part of the times is known.
+func stamped(s *results.Slice) bool {
+	return s.Wire.Count() > 0 && float64(s.Wire.Count()) >= results.MinStamped*float64(s.Latency.Count())
 }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
@@ -67,7 +72,6 @@ func (m Metric) requests(s *results.Slice) uint64 {
 
 const (
 	minSegments = 10 // fewer segments give no interval
-	resamples   = 1000
 )
 
 // usual is the share of the interval that assertions about a run have.
@@ -86,7 +90,7 @@ func (m Metric) interval(segments []results.Slice, share float64) (low, high flo
 	for i := range segments {
 		parts[i], of[i] = m.ratio(&segments[i])
 	}
-	return ratioInterval(parts, of, share)
+	return stats.RatioInterval(parts, of, share)
 }
 
 // ratio returns the metric as a ratio of two sums.
@@ -103,48 +107,13 @@ func (m Metric) ratio(s *results.Slice) (part, of float64) {
 	return h.Sum() / 1e6, float64(h.Count())
 }
 
-// ratioInterval returns the interval of sum(parts) / sum(of).
-func ratioInterval(parts, of []float64, share float64) (low, high float64, ok bool) {
-	sum, all := 0., 0.
-	for i := range parts {
-		sum, all = sum+parts[i], all+of[i]
-	}
-	if all == 0 {
-		return 0, 0, false
-	}
-	influence := make([]float64, len(parts))
-	for i := range parts {
-		influence[i] = parts[i] - sum/all*of[i]
-	}
-	var values []float64
-	stats.ResampleBlocks(len(parts), stats.BlockLength(influence), resamples, 1, func(times []int) {
-		sum, all := 0., 0.
-		for i, n := range times {
-			sum += float64(n) * parts[i]
-			all += float64(n) * of[i]
-		}
-		if all > 0 {
-			values = append(values, sum/all)
-		}
-	})
-	return central(values, share)
-}
-
-func central(values []float64, share float64) (low, high float64, ok bool) {
-	if len(values) < resamples/2 {
-		return 0, 0, false
-	}
-	low, high = stats.Central(values, share)
-	return low, high, true
-}
-
 // A bucket is a histogram bucket: the index of its value, and its count.
 type bucket struct {
 	value int
 	n     float64
 }
 
-// percentileInterval resamples histograms.
+// percentileInterval stats.Resamples histograms.
 func (m Metric) percentileInterval(segments []results.Slice, share float64) (low, high float64, ok bool) {
 	var whole stats.Histogram
 	for i := range segments {
@@ -159,10 +128,12 @@ func (m Metric) percentileInterval(segments []results.Slice, share float64) (low
 		index[v] = len(values)
 		values = append(values, v)
 	})
-	at, buckets, influence := whole.Quantile(m.Q), make([][]bucket, len(segments)), make([]float64, len(segments))
+	at, buckets := whole.Quantile(m.Q), make([][]bucket, len(segments))
+	totals, influence := make([]float64, len(segments)), make([]float64, len(segments))
 	for i := range segments {
 		m.Family.times(&segments[i]).Each(func(v time.Duration, n uint64) {
 			buckets[i] = append(buckets[i], bucket{nearest(values, index, v), float64(n)})
+			totals[i] += float64(n)
 			influence[i] -= (1 - m.Q) * float64(n)
 			if v > at {
 				influence[i] += float64(n)
@@ -171,22 +142,24 @@ func (m Metric) percentileInterval(segments []results.Slice, share float64) (low
 	}
 	var found []float64
 	counts := make([]float64, len(values))
-	stats.ResampleBlocks(len(segments), stats.BlockLength(influence), resamples, 1, func(times []int) {
+	stats.ResampleBlocks(len(segments), stats.BlockLength(influence), stats.Resamples, 1, func(times []int) {
 		clear(counts)
 		all := 0.
 		for i, n := range times {
-			for _, b := range buckets[i] {
-				if n > 0 {
-					counts[b.value] += float64(n) * b.n
-					all += float64(n) * b.n
-				}
+			if n == 0 {
+				continue
 			}
+			drawn := float64(n)
+			for _, b := range buckets[i] {
+				counts[b.value] += drawn * b.n
+			}
+			all += drawn * totals[i]
 		}
 		if all > 0 {
 			found = append(found, millis(values[rank(counts, math.Ceil(m.Q*all-1e-9))]))
 		}
 	})
-	return central(found, share)
+	return stats.CentralOf(found, share)
 }
 
 // nearest returns the index of the value closest to v. A segment may report its

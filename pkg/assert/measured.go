@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"warp/pkg/results"
+	"warp/pkg/stats"
 )
 
 // Measured is what a part of a run shows about an assertion, for a search that decides itself how long it measures.
@@ -16,10 +17,10 @@ type Measured struct {
 	Why              string  // why there is no value; "" = there is one
 }
 
-// Measure measures the assertion over a course with slices of the given length, which the interval with the given share
-// resamples. The report is that of the course, for what it says about the client; nil = nothing is known about that.
-func (a *Assertion) Measure(r *results.Report, c *results.Course, length time.Duration, share float64) (m Measured) {
-	v := verdict{Assertion: a, subject: subject{course: c}, report: r}
+// Measure measures the assertion over a timeline with slices of the given length, which the interval with the given share
+// resamples. The report belongs to the timeline, and says whether the client was the limit; nil = that is unknown.
+func (a *Assertion) Measure(r *results.Report, c *results.Timeline, length time.Duration, share float64) (m Measured) {
+	v := verdict{Assertion: a, subject: subject{timeline: c}, report: r}
 	if r != nil {
 		if all := subjectsOf(a, r); len(all) > 0 {
 			v.group = all[0].group
@@ -47,7 +48,7 @@ func (a *Assertion) Measure(r *results.Report, c *results.Course, length time.Du
 // measurePieces measures the share of pieces in which an assertion with every holds.
 func (v *verdict) measurePieces(share float64) (m Measured) {
 	var passed, one []float64
-	for _, s := range results.JoinSlices(v.course.Slices[v.Every], v.Every) {
+	for _, s := range results.JoinSlices(v.timeline.Slices[v.Every], v.Every) {
 		switch v.judgeSegment(&s) {
 		case results.Passed:
 			passed, one = append(passed, 1), append(one, 1)
@@ -64,7 +65,7 @@ func (v *verdict) measurePieces(share float64) (m Measured) {
 	}
 	m.Known = true
 	if len(one) >= minSegments {
-		m.Low, m.High, m.Interval = ratioInterval(passed, one, share)
+		m.Low, m.High, m.Interval = stats.RatioInterval(passed, one, share)
 	}
 	return m
 }
@@ -93,10 +94,10 @@ func (a *Assertion) Show(value float64) string {
 	return a.Format(value)
 }
 
-// CourseIn returns the course of the report that the assertion is judged by; nil if there is none.
-func (a *Assertion) CourseIn(r *results.Report) *results.Course {
+// TimelineIn returns the timeline of the report that the assertion is judged by; nil if there is none.
+func (a *Assertion) TimelineIn(r *results.Report) *results.Timeline {
 	if all := subjectsOf(a, r); len(all) > 0 {
-		return all[0].course
+		return all[0].timeline
 	}
 	return nil
 }

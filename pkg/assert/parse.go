@@ -118,7 +118,7 @@ func (p *parser) assertion() (*Assertion, error) {
 		return nil, &Error{Text: p.text, Reason: a.Metric.String() + " is about the marks of a whole run, all operations together", Hint: "write for example " + a.Metric.String() + "<30s"}
 	}
 	if a.Change && a.Every > 0 {
-		return nil, &Error{Text: p.text, Reason: "a change is about whole runs, and every about pieces of one", Hint: "leave out one of them"}
+		return nil, &Error{Text: p.text, Reason: "change and every cannot be combined", Hint: "a change is about whole runs, and every about pieces of one"}
 	}
 	return a, nil
 }
@@ -134,7 +134,7 @@ func (p *parser) every(a *Assertion) error {
 	case d < time.Second:
 		return p.fail(from, "", "every %s is too short; the minimum is 1s", word)
 	case d > 24*time.Hour:
-		return p.fail(from, "", "every %s is too long; the most is 24h", word)
+		return p.fail(from, "", "every %s is too long; the maximum is 24h", word)
 	}
 	a.Every = d
 	return nil
@@ -264,7 +264,7 @@ func (p *parser) stat(a *Assertion, parts []string, at int) error {
 		a.Metric.Stat, a.Metric.Q = Percentile, percent/100
 		return nil
 	}
-	hint := "metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb, response and wire"
+	hint := "metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99; ttfb, response and wire have them, too"
 	near := synonyms()[word]
 	if near == "" {
 		near = suggest.Closest(word, metricWords())
@@ -291,7 +291,7 @@ func (p *parser) comparison(a *Assertion) error {
 		return nil
 	case "":
 		if p.at == len(p.text) {
-			return p.fail(from, "a shell takes < and > for itself unless they are quoted: --assert '"+a.Text+"<…'", "a comparison is missing")
+			return p.fail(from, "a shell interprets < and > unless they are quoted: --assert '"+a.Text+"<…'", "a comparison is missing")
 		}
 	}
 	return p.fail(from, "", "a comparison is one of <, <=, > and >=, not %q", first(word, p.text[from:]))
@@ -315,7 +315,7 @@ func (p *parser) limit(a *Assertion) error {
 		return p.fail(from, "", "a number is missing, such as %s", example(a))
 	}
 	if sign != "" && !a.Change {
-		return p.fail(from, "", "only a change has a sign")
+		return p.fail(from, "", "only changes have a sign")
 	}
 	value, err := strconv.ParseFloat(sign+number, 64)
 	if err != nil {

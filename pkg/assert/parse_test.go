@@ -68,7 +68,7 @@ func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                             `"": column 1: a metric is missing; write for example GET.p99<50ms`,
-		"GET.p99":                      `"GET.p99": column 8: a comparison is missing; a shell takes < and > for itself unless they are quoted: --assert 'GET.p99<…'`,
+		"GET.p99":                      `"GET.p99": column 8: a comparison is missing; a shell interprets < and > unless they are quoted: --assert 'GET.p99<…'`,
 		"GET.p99<50":                   `"GET.p99<50": column 11: the unit is missing; write 50ms`,
 		"GET.p99<":                     `"GET.p99<": column 9: a number is missing, such as 50ms`,
 		"GTE.p99<50ms":                 `"GTE.p99<50ms": column 1: there is no operation "GTE"; did you mean GET?`,
@@ -87,7 +87,7 @@ func TestParseErrors(t *testing.T) {
 		"errors<0.1":                   `"errors<0.1": column 11: the unit is missing; write 0.1%`,
 		"GET.p99==50ms":                `"GET.p99==50ms": column 8: a comparison is one of <, <=, > and >=, not "=="`,
 		"GET.p99 50ms":                 `"GET.p99 50ms": column 9: a comparison is one of <, <=, > and >=, not "5"`,
-		"GET.p99<-5ms":                 `"GET.p99<-5ms": column 9: only a change has a sign`,
+		"GET.p99<-5ms":                 `"GET.p99<-5ms": column 9: only changes have a sign`,
 		"GET.recovery<5s":              `"GET.recovery<5s": recovery is about the marks of a whole run, all operations together; write for example recovery<30s`,
 		"recovery.p99<5s":              `"recovery.p99<5s": column 10: recovery has no "p99"`,
 		"every 9s longest_gap<5s":      `"every 9s longest_gap<5s": longest_gap is about the marks of a whole run, all operations together; write for example longest_gap<30s`,
@@ -98,12 +98,12 @@ func TestParseErrors(t *testing.T) {
 		"every 10 GET.p99<5ms":         `"every 10 GET.p99<5ms": column 7: "10" is not a duration; write it like every 10s`,
 		"every 1ms GET.p99<5ms":        `"every 1ms GET.p99<5ms": column 7: every 1ms is too short; the minimum is 1s`,
 		"every 9s GET.p99<5ms in 0%":   `"every 9s GET.p99<5ms in 0%": column 25: a share is written like in 95%, above 0% and up to 100%`,
-		"every 9s p99.change<5%":       `"every 9s p99.change<5%": a change is about whole runs, and every about pieces of one; leave out one of them`,
+		"every 9s p99.change<5%":       `"every 9s p99.change<5%": change and every cannot be combined; a change is about whole runs, and every about pieces of one`,
 		"p99.5.5<5ms":                  `"p99.5.5<5ms": column 7: p99.5 has no "5"`,
 		"throughput.p99>1GB/s":         `"throughput.p99>1GB/s": column 12: throughput has no "p99"`,
 		strings.Repeat("p", 300):       `"pppppppppppppppppppppppppppppppppppppppp": an assertion is at most 200 bytes of text`,
 		"GET.p99<" + "9e999ms":         `"GET.p99<9e999ms": column 10: GET.p99 has no unit "e"; it is measured in ns, us, µs, ms, s, m`,
-		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb, response and wire`,
+		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99; ttfb, response and wire have them, too`,
 		"every 10s GET.p99<80ms in 95": `"every 10s GET.p99<80ms in 95": column 27: a share is written like in 95%, above 0% and up to 100%`,
 	} {
 		_, err := Parse(text, known())

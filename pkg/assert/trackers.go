@@ -119,9 +119,9 @@ func Bencher(w io.Writer, suite string, r *results.Report, judged []results.Asse
 
 // shortened cuts a name to the length that Bencher allows for a measure.
 func shortened(name string) string {
-	const most = 64
-	if r := []rune(name); len(r) > most {
-		return string(r[:most-1]) + "…"
+	const maxName = 64
+	if r := []rune(name); len(r) > maxName {
+		return string(r[:maxName-1]) + "…"
 	}
 	return name
 }

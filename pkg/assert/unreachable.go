@@ -28,16 +28,16 @@ func Unreachable(a *Assertion, r *results.Report, left time.Duration) string {
 		return "" // a mark may still recover
 	}
 	for _, s := range subjectsOf(a, r) {
-		if s.course == nil || s.basis == results.Whole || len(s.course.Slices[0]) < minSegments {
+		if s.timeline == nil || s.basis == results.Whole || len(s.timeline.Slices[0]) < minSegments {
 			continue
 		}
-		f := future{Assertion: a, whole: &s.course.Whole, left: left}
-		for i := range s.course.Slices[0] {
-			f.addRates(&s.course.Slices[0][i])
+		f := future{Assertion: a, whole: &s.timeline.Whole, left: left}
+		for i := range s.timeline.Slices[0] {
+			f.addRates(&s.timeline.Slices[0][i])
 		}
-		if a.Every > 0 && f.tooManyFail(s.course.Slices[a.Every]) || a.Every == 0 && f.decided() {
-			value, _ := a.Metric.of(&s.course.Whole)
-			return fmt.Sprintf("%q cannot hold any more: %s is %s after %s", a.Text, a.Subject(), a.Format(value), time.Duration(s.course.Whole.Seconds*1e9).Round(time.Second))
+		if a.Every > 0 && f.tooManyFail(s.timeline.Slices[a.Every]) || a.Every == 0 && f.decided() {
+			value, _ := a.Metric.of(&s.timeline.Whole)
+			return fmt.Sprintf("%q cannot hold any more: %s is %s after %s", a.Text, a.Subject(), a.Format(value), time.Duration(s.timeline.Whole.Seconds*1e9).Round(time.Second))
 		}
 	}
 	return ""

@@ -22,24 +22,29 @@ const otherFiles = 32
 // checkFileLimit refuses a run that would run out of files for its connections.
 func (r *Runner) checkFileLimit() error {
 	hosts := len(r.Client.Endpoints())
-	connections := r.Options.Concurrency
+	atOnce := 1
 	if op, ok := r.Op.(Multiplexer); ok {
-		connections *= op.RequestsAtOnce()
+		atOnce = op.RequestsAtOnce()
 	}
+	connections := r.Options.Concurrency * atOnce
 	if hosts > 1 {
 		connections *= 2 // as many are idle, at other hosts
 	}
-	return FileLimit(connections+hosts, r.Options.Concurrency)
+	return FileLimit(connections+hosts, r.Options.Concurrency, atOnce)
 }
 
-// FileLimit returns an error if the process may not have that many connections.
-func FileLimit(connections, concurrency int) error {
+// FileLimit returns an error if the process may not have that many connections, of workers with atOnce requests at a time.
+func FileLimit(connections, concurrency, atOnce int) error {
 	need, limit := uint64(connections+otherFiles), hostload.OpenFiles()
 	if limit == 0 || need <= limit {
 		return nil
 	}
-	return fmt.Errorf("--concurrent=%d needs up to %d open files, and this process may have %d: raise that limit (ulimit -n %d), or use a smaller --concurrent",
-		concurrency, need, limit, need)
+	parts, fewer := "", ""
+	if atOnce > 1 {
+		parts, fewer = fmt.Sprintf(" with %d parts at a time", atOnce), " or fewer parts at a time"
+	}
+	return fmt.Errorf("--concurrent=%d%s needs up to %d open files, and this process may have %d: raise that limit (ulimit -n %d), or use a smaller --concurrent%s",
+		concurrency, parts, need, limit, need, fewer)
 }
 
 // tryHosts sends a request to each host before the run. Otherwise a misspelt host would fail its share of all requests.
@@ -60,7 +65,7 @@ func tryHosts(ctx context.Context, c *store.Client, o *Options, p Progress) erro
 	}
 	err := store.DeadHostsError(dead, hosts)
 	if !o.AllowDeadHosts {
-		return fmt.Errorf("%w: correct --host, or go on without it by --allow-dead-hosts", err)
+		return fmt.Errorf("%w: correct --host, or continue without it with --allow-dead-hosts", err)
 	}
 	p.Warn(err.Error())
 	return nil

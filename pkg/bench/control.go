@@ -21,7 +21,7 @@ func (r *Runner) Finish(why string) {
 	}
 }
 
-// SetBegin sets the begin of the window, which may be in the near future. Only a
+// SetBegin sets the start of the window, which may be in the near future. Only a
 // [recording.Coordinator] calls it. It fails if requests that ended later are already
 // recorded.
 func (r *Runner) SetBegin(at time.Time) error {
@@ -29,7 +29,7 @@ func (r *Runner) SetBegin(at time.Time) error {
 }
 
 // SetEnd sets the end of the window, like SetBegin. An earlier deadline prevails; if
-// the begin would be later, the window has none.
+// the start would be later, the window has none.
 func (r *Runner) SetEnd(at time.Time) error {
 	return r.setWindow(at, (*recording.Window).SetEnd)
 }

@@ -15,18 +15,21 @@ import (
 
 // An Env is what operations work with.
 type Env struct {
-	Client      *store.Client
-	Bucket      string
-	Seed        uint64
-	Stream      int // of the seed's random numbers; it differs between clients that share the seed
-	Concurrency int
-	Names       *generator.Names
-	Progress    Progress
-	Workers     []*Worker    // only the Env of the first bucket has them
-	Buckets     []*Env       // one for each bucket, this one first
-	Lease       *lease.Lease // nil if nothing is written
-	Number      int          // of this client among Clients, from 0
-	Clients     int          // that share the seed; 0 = only this one
+	Client *store.Client
+	Bucket string
+	Seed   uint64
+	// ObjectsSeed is the seed of the objects that are read, and ObjectsPrefix their prefix, if another process keeps them.
+	ObjectsSeed   uint64
+	ObjectsPrefix string
+	Stream        int // of the seed's random numbers; it differs between clients that share the seed
+	Concurrency   int
+	Names         *generator.Names
+	Progress      Progress
+	Workers       []*Worker    // only the Env of the first bucket has them
+	Buckets       []*Env       // one for each bucket, this one first
+	Lease         *lease.Lease // nil if nothing is written
+	Number        int          // of this client among Clients, from 0
+	Clients       int          // that share the seed; 0 = only this one
 	// NamesOf makes the names of another client's objects, for operations that work on common ones.
 	NamesOf func(client int) *generator.Names
 

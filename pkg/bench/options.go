@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type Options struct {
 	Prefix      string // in front of the run's own prefix
 	Layout      generator.Layout
 	Seed        uint64
+	// ObjectsSeed is the seed of the objects that another process keeps for this run, as the same client of as many; nil = Seed.
+	ObjectsSeed *uint64
 	// Clients is the number of clients that were started by hand with this seed, and
 	// Client the number of this one, from 0. Their names and random choices differ.
 	// 0 clients = this run is the only one.
@@ -37,8 +40,15 @@ type Options struct {
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
 	// Stages are the rates of an open loop whose rate changes, of all Clients together. Each is reported like a statement of a
 	// script.
-	Stages         []pacing.Stage
-	Poisson        bool // the requests of an open loop arrive at random, and not evenly
+	Stages []pacing.Stage
+	// Rates are like Stages, but all of them are reported together, and each has as many requests as its rate says, also with
+	// Poisson: the numbers are those of a log, whose randomness is in them already.
+	Rates []pacing.Stage
+	Like  string // names the profile that sets the load; "" = none
+	// Times are the due times of an open loop that repeats requests of the past. All of them are measured, and the run ends with
+	// the last one.
+	Times          pacing.Times `json:"-"`
+	Poisson        bool         // the requests of an open loop arrive at random, and not evenly
 	Retries        int
 	RequestTimeout time.Duration // of a whole request, however steadily it moves; 0 = none
 	Batch          int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
@@ -65,6 +75,7 @@ type Options struct {
 	TraceHTTP       bool          // record the phases of requests from the start on, see [Runner.SetTrace]
 	TraceSample     int           // traces one request of that many, chosen at random; at least 1
 	Checks          *oplog.Checks // what warp consistency checks; nil in other runs
+	Replay          *oplog.Replay // the log whose requests are sent again; nil in other runs
 	// Redact removes secrets from messages of a store; nil = there are none.
 	Redact func(string) string `json:"-"`
 }
@@ -79,18 +90,20 @@ func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
 // schedule returns when the requests of an open loop are due.
 func (o *Options) schedule() pacing.Schedule {
-	s := pacing.Schedule{Rate: o.Rate, Arrivals: pacing.Arrivals{
-		Poisson: o.Poisson, Seed: o.Seed, Stream: o.stream(0), Client: o.Client, Clients: o.Clients,
+	s := pacing.Schedule{Times: o.Times, Rate: o.Rate, Arrivals: pacing.Arrivals{
+		Poisson: o.Poisson, Counted: len(o.Rates) > 0, Seed: o.Seed, Stream: o.stream(0), Client: o.Client, Clients: o.Clients,
 	}}
 	clients := float64(max(o.Clients, 1))
-	for _, stage := range o.Stages {
+	for _, stage := range append(slices.Clip(o.Stages), o.Rates...) {
 		s.Stages = append(s.Stages, pacing.Stage{Length: stage.Length, From: stage.From / clients, To: stage.To / clients})
 	}
 	return s
 }
 
 // OpenLoop reports whether requests are sent on a schedule.
-func (o *Options) OpenLoop() bool { return o.Rate > 0 || len(o.Stages) > 0 }
+func (o *Options) OpenLoop() bool {
+	return o.Rate > 0 || len(o.Stages)+len(o.Rates) > 0 || o.Times != nil
+}
 
 // Header returns the header of an op log of the run, without the command line.
 func (o *Options) Header(engine string, start time.Time) oplog.Header {
@@ -101,7 +114,7 @@ func (o *Options) Header(engine string, start time.Time) oplog.Header {
 	return oplog.Header{
 		Statements: stages,
 		Warp:       o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
-		Engine: engine, Start: start.UTC(), Windowed: true, Checks: o.Checks,
+		Engine: engine, Start: start.UTC(), Windowed: true, Checks: o.Checks, Like: o.Like, Replay: o.Replay,
 	}
 }
 
@@ -137,6 +150,14 @@ func (o *Options) FullPrefix() string {
 // prefixOf returns the prefix of all names of one of the clients that share the seed.
 func (o *Options) prefixOf(client int) string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, client, o.Clients))
+}
+
+// objectsSeed returns the seed of the objects that are read.
+func (o *Options) objectsSeed() uint64 {
+	if o.ObjectsSeed != nil {
+		return *o.ObjectsSeed
+	}
+	return o.Seed
 }
 
 // objectKey returns the key of the only object of the operation, or "" if there is

@@ -82,6 +82,10 @@ func (u *run) describeWindow(t *oplog.Trailer) {
 	if u.unsent != nil {
 		t.Unsent, t.UnsentWaits = u.unsent.Count, u.unsent
 	}
+	t.UnsentStages = u.unsentStages
+	for _, stage := range u.unsentStages {
+		t.Unsent += stage.Count
+	}
 	from, to := u.window.Span()
 	t.Pauses = u.records.Pauses(u.timeOf(from), u.timeOf(to))
 }

@@ -57,7 +57,7 @@ func (w *Worker) Download(ctx context.Context, obj *store.Object, get store.Get)
 	return w.DownloadLength(ctx, obj, get, want)
 }
 
-// DownloadLength measures one GET of which want bytes are expected.
+// DownloadLength measures one GET, from which it expects want bytes.
 func (w *Worker) DownloadLength(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
 	get = w.Check.Request(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,19 +34,20 @@ type run struct {
 
 	stopPacing context.CancelFunc
 
-	pacer       *pacing.Pacer // nil in a closed loop
-	begun       time.Time     // the measured part
-	deadline    time.Time
-	unbounded   bool    // the number of requests at a time has no limit
-	budget      *budget // nil without a limit and during the preparation
-	meter       *hostload.Meter
-	hashed      int64 // bytes of payload that signatures hashed
-	load        *hostload.Load
-	unsent      *oplog.Unsent
-	notes       []string // about stages
-	window      *recording.Window
-	coordinator recording.Coordinator // nil = this process decides on the window
-	records     *recording.Collector
+	pacer        *pacing.Pacer // nil in a closed loop
+	begun        time.Time     // the measured part
+	deadline     time.Time
+	unbounded    bool    // the number of requests at a time has no limit
+	budget       *budget // nil without a limit and during the preparation
+	meter        *hostload.Meter
+	hashed       int64 // bytes of payload that signatures hashed
+	load         *hostload.Load
+	unsent       *oplog.Unsent
+	unsentStages []oplog.Unsent // of each stage; nil if all requests were sent
+	notes        []string       // about stages
+	window       *recording.Window
+	coordinator  recording.Coordinator // nil = this process decides on the window
+	records      *recording.Collector
 
 	sent   atomic.Int64
 	failed atomic.Int64
@@ -140,7 +142,7 @@ func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
 	u.begun = now
 	u.window.Start(u.unixNano(now), recording.WarmUp{
-		Workers: u.opts.Concurrency, OpenLoop: u.opts.OpenLoop(), Min: u.opts.Warmup, Max: maxWarmUp(u.opts.Duration),
+		None: u.opts.Times != nil, Workers: u.opts.Concurrency, OpenLoop: u.opts.OpenLoop(), Min: u.opts.Warmup, Max: maxWarmUp(u.opts.Duration),
 	})
 	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
@@ -151,13 +153,20 @@ func (u *run) begin(now time.Time) (err error) {
 		u.window.End(u.unixNano(u.deadline))
 	}
 	if u.opts.OpenLoop() {
-		if u.pacer, err = pacing.New(u.opts.schedule(), now, u.deadline); err == nil {
+		first := now
+		if u.opts.Times != nil {
+			first = now.Add(timesLead)
+		}
+		if u.pacer, err = pacing.New(u.opts.schedule(), first, u.deadline); err == nil {
 			u.pacer.Lag = &u.meter.Lag
 			u.pacer.Measured = func(due time.Time) bool { return u.window.Begun(u.unixNano(due)) }
 		}
 	}
 	return err
 }
+
+// timesLead is the time before the first of Options.Times is due. By then the window has begun, and the workers wait.
+const timesLead = 100 * time.Millisecond
 
 // end ends the measured part after all its workers have ended.
 func (u *run) end() error {
@@ -168,6 +177,7 @@ func (u *run) end() error {
 	if u.pacer != nil {
 		u.countUnsent(drained)
 		u.pacer.Close()
+		err = cmp.Or(err, u.pacer.Err())
 	}
 	return err
 }
@@ -195,31 +205,37 @@ func (u *run) awaitEnd() error {
 const coordinatorTimeout = 15 * time.Second
 
 // countUnsent counts the arrivals that were due in the window and were not sent. A
-// window without a begin is the whole run.
+// window without a start is the whole run.
 func (u *run) countUnsent(drained time.Time) {
 	if len(u.opts.Stages) > 0 {
-		u.countUnsentByStage()
+		u.countUnsentByStage(drained)
 		return
 	}
 	from, to := u.window.Span()
-	unsent := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
-	if unsent.Count == 0 {
-		return
+	if unsent := u.pacer.Unsent(u.timeOf(from), u.timeOf(to)); unsent.Count > 0 {
+		logged := u.logUnsent(unsent, drained)
+		u.unsent = &logged
 	}
-	u.unsent = &oplog.Unsent{
+}
+
+// logUnsent returns arrivals that were not sent, as the log has them.
+func (u *run) logUnsent(unsent pacing.Unsent, drained time.Time) oplog.Unsent {
+	return oplog.Unsent{
 		Count: unsent.Count, FirstDue: time.Unix(0, u.unixNano(unsent.FirstDue)).UTC(), Interval: unsent.Interval,
 		Until: time.Unix(0, u.unixNano(drained)).UTC(),
 	}
 }
 
-// countUnsentByStage notes the arrivals that were due in each stage and were not sent. The reports of stages have no place for
-// them, like those of statements.
-func (u *run) countUnsentByStage() {
+// countUnsentByStage counts the arrivals that were due in each stage and were not sent. A stage of which no request was sent
+// has no place in the report, so that notes have the numbers, too.
+func (u *run) countUnsentByStage(drained time.Time) {
 	from := u.begun
+	stages := make([]oplog.Unsent, len(u.opts.Stages))
 	for i, stage := range u.opts.Stages {
 		to := from.Add(stage.Length)
-		if n := u.pacer.Unsent(from, to).Count; n > 0 {
-			u.notes = append(u.notes, fmt.Sprintf("stage %d (%s): %s due and never sent", i+1, stage, human.Count(n, "request was", "requests were")))
+		if unsent := u.pacer.Unsent(from, to); unsent.Count > 0 {
+			stages[i], u.unsentStages = u.logUnsent(unsent, drained), stages
+			u.notes = append(u.notes, fmt.Sprintf("stage %d (%s): %s due and never sent", i+1, stage, human.Count(unsent.Count, "request was", "requests were")))
 		}
 		from = to
 	}
@@ -238,6 +254,10 @@ func (u *run) steps(w *Worker, op Op) error {
 			return nil
 		}
 		if !u.mayStart(w) {
+			if u.pacer != nil && u.pacer.Done() {
+				u.setReason(Done("every request was sent"))
+				u.nothingLeft()
+			}
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
@@ -259,9 +279,10 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
 	}
 	free := time.Now().Add(-w.behind)
-	due, ok := u.pacer.Next(u.pacing, free)
+	arrival, ok := u.pacer.Next(u.pacing, free)
 	if ok {
-		w.due = due
+		due := arrival.Due
+		w.due, w.Arrival = due, arrival.Number
 		if free.Before(due) {
 			free = due
 		}

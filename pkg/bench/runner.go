@@ -89,7 +89,9 @@ func (r *Runner) Open(ctx context.Context) error {
 func (r *Runner) newEnv(bucket string) *Env {
 	o := &r.Options
 	e := &Env{
-		Client: r.Client, Bucket: bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
+		Client: r.Client, Bucket: bucket, Seed: o.Seed, ObjectsSeed: o.objectsSeed(),
+		ObjectsPrefix: joinPrefix(o.Prefix, generator.ClientPrefix(o.objectsSeed(), o.Client, o.Clients)),
+		Stream:        o.stream(0), Concurrency: o.Concurrency,
 		Names:    generator.NewNames(o.FullPrefix(), o.Seed, o.Layout),
 		Progress: r.Progress, panicking: r.Panicking,
 		Number: o.Client, Clients: o.Clients,
@@ -111,16 +113,18 @@ func (r *Runner) open(ctx context.Context, e *Env) error {
 }
 
 // newLease returns the lease of this run's names in a bucket.
-func (r *Runner) newLease(bucket string) *lease.Lease {
+func (r *Runner) newLease(bucket string) *lease.Lease { return lease.New(r.leaseOptions(bucket)) }
+
+func (r *Runner) leaseOptions(bucket string) lease.Options {
 	o := &r.Options
-	return lease.New(lease.Options{
+	return lease.Options{
 		Store: r.Client, Bucket: bucket, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Warp: o.Warp,
 		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
 		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
 		KeepData: o.KeepData, NoClear: o.NoClear, ReadOnly: o.ReadOnly, ClearBucket: o.ClearBucket, Versions: o.Versions,
 		Locked: o.Lock, LockBucket: o.LockBucket,
 		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress, Written: r.written,
-	})
+	}
 }
 
 // written returns how many names the workers have used, and how many requests they have sent. They have ended.
@@ -271,6 +275,38 @@ func (r *Runner) Cleanup(ctx context.Context) error {
 		errs = append(errs, l.Release(ctx, r.cutOff))
 	}
 	return JoinErrors(errs)
+}
+
+// HandOver leaves the objects of the run and its leases, which another process has taken over with Adopt. Cleanup then does
+// nothing.
+func (r *Runner) HandOver(ctx context.Context) {
+	for _, l := range r.leases() {
+		l.HandOver(ctx)
+	}
+}
+
+// Adopt takes over the leases of a run that has prepared its objects, as Options describe it. Cleanup must follow, whether or
+// not Adopt succeeds. It calls lapsed when a lease expires.
+func (r *Runner) Adopt(ctx context.Context, lapsed func(error)) error {
+	if r.Progress == nil {
+		r.Progress = noProgress{}
+	}
+	for _, bucket := range append([]string{r.Options.Bucket}, r.Options.MoreBuckets...) {
+		e := r.newEnv(bucket)
+		if r.env == nil {
+			r.env = e
+		} else {
+			r.env.Buckets = append(r.env.Buckets, e)
+		}
+		o := r.leaseOptions(bucket)
+		o.Written = nil // the other process knows
+		e.Lease = lease.New(o)
+		if err := e.Lease.Adopt(ctx); err != nil {
+			return err
+		}
+		e.Lease.OnLapse(lapsed)
+	}
+	return nil
 }
 
 // Kept reports whether Cleanup has left the objects of the run because of the

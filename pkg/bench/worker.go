@@ -28,6 +28,8 @@ type Worker struct {
 	Silent bool            // requests are neither recorded nor counted
 	Text   generator.Arena // for names of objects
 	Picked store.Object    // of the next request
+	// Arrival is the number of the step in the schedule of an open loop, from 0.
+	Arrival int64
 
 	run     *run
 	newLane func() *Worker
@@ -199,6 +201,9 @@ func (w *Worker) enqueue(rec *oplog.Record, err error) {
 }
 
 var errOverrun = errors.New("the op log cannot keep up with the requests: write it to a faster disk with --benchdata, or use --stress")
+
+// Abort ends the run early because of err.
+func (w *Worker) Abort(err error) { w.run.abort(err) }
 
 // Lanes returns n lanes of w: workers that send requests while w waits. In the log they have its thread number.
 func (w *Worker) Lanes(n int) []*Worker {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/tempfile"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -98,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // startTimeout limits how long the null store may take to start.
 const startTimeout = 30 * time.Second
 
-// withNullStore runs do beside a null store in a process of its own, whose CPU
+// withNullStore runs do while a null store runs in a process of its own, whose CPU
 // time and memory are not warp's.
 func withNullStore(null *exec.Cmd, do func(addr string) error) error {
 	stdin, err := null.StdinPipe() // the store ends with it, and so with this process
@@ -119,7 +121,7 @@ func withNullStore(null *exec.Cmd, do func(addr string) error) error {
 	addr, err := bufio.NewReader(said).ReadString('\n')
 	late.Stop()
 	if err != nil {
-		return fmt.Errorf("start the null store: it said nothing: %w", err)
+		return fmt.Errorf("start the null store: it printed nothing: %w", err)
 	}
 	return do(strings.TrimSpace(addr))
 }
@@ -217,21 +219,11 @@ func (c *Report) Save() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("the calibration is not saved: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "calibration-*")
-	if err == nil {
-		e := json.NewEncoder(file)
+	err = tempfile.Replace(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		err = e.Encode(c)
-		if closeErr := file.Close(); err == nil {
-			err = closeErr
-		}
-		if err == nil {
-			err = os.Rename(file.Name(), path)
-		}
-		if err != nil {
-			os.Remove(file.Name())
-		}
-	}
+		return e.Encode(c)
+	})
 	if err != nil {
 		return fmt.Errorf("the calibration is not saved: %w", err)
 	}

@@ -1,9 +1,6 @@
 package compare
 
 import (
-	"maps"
-	"slices"
-
 	"warp/internal/exact"
 	"warp/pkg/results"
 )
@@ -24,15 +21,17 @@ type Changes struct {
 // Compared names one side of a comparison.
 type Compared struct {
 	Command  string   `json:"command"`
+	Workload string   `json:"workload,omitempty"` // identity; missing if unknown
 	Runs     []string `json:"runs,omitempty"`
 	Warnings []string `json:"warnings"`
 }
 
-// A Parameter has different values in the two runs; "" = not known there.
+// A Parameter has different values in the two runs; "" = not known there, or not set.
 type Parameter struct {
-	Name   string `json:"name"`
-	Before string `json:"before"`
-	After  string `json:"after"`
+	Name     string `json:"name"`
+	Before   string `json:"before"`
+	After    string `json:"after"`
+	Workload bool   `json:"workload"` // it defines the workload: the runs made different loads
 }
 
 // A Change is a number before and after.
@@ -106,12 +105,12 @@ type AveragedChange struct {
 	Max  *Change `json:"max"`
 }
 
-// Reports compares the reports before and after. Parameters of one that the
-// other does not know are left out where they have their default.
-func Reports(before, after *results.Report, defaults Defaults) Changes {
+// Reports compares the reports before and after.
+func Reports(before, after *results.Report) Changes {
+	b, a := FactsOf(before), FactsOf(after)
 	c := Changes{
-		Version: 1, Before: compared(before), After: compared(after),
-		Parameters: differing(before, after, defaults),
+		Version: 1, Before: compared(before, b), After: compared(after, a),
+		Parameters: differing(b, a),
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
 	}
 	for i := range before.Operations {
@@ -158,27 +157,13 @@ func counterpart(r, other *results.Report, i int) *results.Operation {
 	return nil
 }
 
-func compared(r *results.Report) Compared {
-	return Compared{r.Command, r.Runs, append([]string{}, r.Warnings...)}
-}
-
-// differing lists parameters, and what else about the runs is no measurement. A
-// parameter that only one run knows, and that has its default there, is no
-// difference.
-func differing(before, after *results.Report, defaults Defaults) []Parameter {
-	b, a := Settings(before), Settings(after)
-	names := slices.AppendSeq(slices.Collect(maps.Keys(b)), maps.Keys(a))
-	slices.Sort(names)
-	list := []Parameter{}
-	for _, n := range slices.Compact(names) {
-		_, inBefore := b[n]
-		_, inAfter := a[n]
-		one := inBefore != inAfter
-		if b[n] != a[n] && !(one && defaults.Is(after.Benchmark, n, b[n]+a[n])) {
-			list = append(list, Parameter{n, b[n], a[n]})
-		}
+// compared describes a side. Figures that are the machine's of a side are a warning: the changes are of all figures.
+func compared(r *results.Report, f Facts) Compared {
+	warnings := append([]string{}, r.Warnings...)
+	if c := r.Client; c != nil && (c.Verdict == results.SomeFigures || c.Verdict == results.ClientLimited) {
+		warnings = append(warnings, c.Sentence)
 	}
-	return list
+	return Compared{r.Command, f.Workload.ID, r.Runs, warnings}
 }
 
 func change(before, after float64) Change {

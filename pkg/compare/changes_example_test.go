@@ -16,7 +16,7 @@ func ExampleReports() {
 			Operations: []results.Operation{{Op: "GET", ObjectsPerS: objectsPerS}},
 		}
 	}
-	c := compare.Reports(run("8", 400), run("16", 500), nil)
+	c := compare.Reports(run("8", 400), run("16", 500))
 	for _, p := range c.Parameters {
 		fmt.Printf("%s: %s -> %s\n", p.Name, p.Before, p.After)
 	}

@@ -53,5 +53,5 @@ func parseChoice(text string) (Choice, error) {
 	if near := suggest.Closest(name, names); near != "" {
 		return Choice{}, fmt.Errorf("there is no metric %q; did you mean %s?", text, near)
 	}
-	return Choice{}, fmt.Errorf("there is no metric %q; there are %s, and all of them with an operation before, such as GET.p99", text, strings.Join(names, ", "))
+	return Choice{}, fmt.Errorf("there is no metric %q; there are %s, and each of them with an operation in front, such as GET.p99", text, strings.Join(names, ", "))
 }

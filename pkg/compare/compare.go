@@ -23,16 +23,15 @@ type Options struct {
 	Paired    bool      // run i of one side belongs to run i of the other
 	MaxErrors float64   // the largest share of failed requests with which a run is still judged
 	Hosts     bool      // also by host
-	Names     [2]string // what the sides are called in the verdicts; "" = before and after
-	Force     bool      // also compare different benchmarks and sizes
+	Names     [2]string // of the sides in the verdicts; "" = before and after
+	Force     bool      // also compare different benchmarks, sizes and workloads
 
 	// Level returns the significance level for the next p-value if left remain
 	// to be judged; nil means Holm's procedure. Sequential comparisons have
 	// stricter levels.
 	Level func(left int) float64
 
-	// Default returns the default value of a parameter.
-	Default Defaults
+	SameWorkload bool // refuse other workloads, unless Force is set
 
 	planner *stats.Planner // shared by many comparisons
 }
@@ -88,9 +87,9 @@ type Verdicts struct {
 	Missing    []string            `json:"missing"`              // operations missing from some runs
 	Subjects   []Subject           `json:"subjects"`             // the total or the only operation first
 	Looks      []Look              `json:"looks,omitempty"`      // of a sequential comparison
-	Noise      *Verdicts           `json:"noise,omitempty"`      // of the first side with itself
+	Noise      *Verdicts           `json:"noise,omitempty"`      // of the first side against itself; with several sides in the first comparison
 	Folder     string              `json:"folder,omitempty"`     // directory of the logs
-	Order      string              `json:"order,omitempty"`      // of the runs of both sides, as a and b
+	Order      string              `json:"order,omitempty"`      // of the runs of all sides, a letter for each run
 	Unfinished bool                `json:"unfinished,omitempty"` // the comparison ended before all runs were made
 	Assertions []results.Assertion `json:"assertions,omitempty"` // about the change, in the order given
 
@@ -99,11 +98,12 @@ type Verdicts struct {
 
 // A Side is one set of runs.
 type Side struct {
-	Name     string   `json:"name"`     // as given
-	Command  string   `json:"command"`  // of the first run
-	Runs     int      `json:"runs"`     // number
-	Files    []string `json:"files"`    // that the runs were read from
-	Warnings []string `json:"warnings"` // of their reports without duplicates, except for reasons that withhold the verdict
+	Name     string   `json:"name"`               // as given
+	Command  string   `json:"command"`            // of the first run
+	Workload string   `json:"workload,omitempty"` // identity of all runs; missing if it is unknown, or if they differ
+	Runs     int      `json:"runs"`               // number
+	Files    []string `json:"files"`              // that the runs were read from
+	Warnings []string `json:"warnings"`           // of their reports without duplicates, except for reasons that withhold the verdict
 }
 
 // A Look is an interim analysis at which a comparison may end early.
@@ -144,6 +144,8 @@ type Row struct {
 	Withheld   string   `json:"withheld,omitempty"`           // why this metric has no verdict although others may have one
 	Target     *float64 `json:"target_percent,omitempty"`     // the change that runs_needed refers to
 	Needed     int      `json:"runs_needed,omitempty"`        // runs per side, or pairs, of a new comparison that detects it in 4 of 5 cases; omitted above 1000
+
+	clients bool // Withheld because it is the machine's, which more runs would not change
 }
 
 // A Sample is one metric in all runs of a side.
@@ -201,8 +203,8 @@ func mostImportant(all []Verdict) Verdict {
 	return Undecided
 }
 
-// Decided reports whether there is a verdict on all judged metrics.
-func (v *Verdicts) Decided() bool {
+// decided reports whether there is a verdict on all judged metrics.
+func (v *Verdicts) decided() bool {
 	o := v.overall()
 	return o == Better || o == Equivalent ||
 		o == Worse && !slices.ContainsFunc(v.Judged(), func(r *Row) bool { return r.Verdict == Undecided || r.Verdict == NoRatio })
@@ -228,8 +230,12 @@ func side(runs []Run) Side {
 	s := Side{Runs: len(runs), Files: []string{}, Warnings: []string{}}
 	seen := map[string]bool{}
 	for i, r := range runs {
+		id := r.Report.Identity().ID
 		if i == 0 {
-			s.Command = r.Report.Command
+			s.Command, s.Workload = r.Report.Command, id
+		}
+		if s.Workload != id {
+			s.Workload = ""
 		}
 		s.Files = append(s.Files, r.Name)
 		for _, w := range r.Report.Warnings {

@@ -172,13 +172,14 @@ func TestRefused(t *testing.T) {
 		say           string
 		forced        bool
 	}{
-		"another benchmark": {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Benchmark = "stat" }), options(), "benchmark was get before and is stat after", true},
+		"another benchmark": {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Benchmark = "stat" }), options(), "operation was get before and is stat after", true},
 		"another size": {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Parameters["obj.size"] = "2MiB" }), options(),
 			"obj.size was 1MiB before and is 2MiB after", true},
 		"another size in logs of other tools": {with(runsOf("a", six...), func(r *results.Report) { r.Parameters = nil }),
 			with(runsOf("b", six...), func(r *results.Report) { r.Parameters, r.Operations[1].ObjectBytes.Mean = nil, 1 }), options(), "GET moves 1048576 bytes per request before and 1 after", true},
-		"the same run twice":         {runsOf("a", six...), append(runsOf("b", six...), runsOf("b", 1)...), options(), "are the same run", false},
-		"the same run on both sides": {runsOf("a", six...), runsOf("a", six...), options(), "are the same run", false},
+		"the same run twice":         {runsOf("a", six...), append(runsOf("b", six...), runsOf("b", 1)...), options(), "b1 is named twice", false},
+		"the same run on both sides": {runsOf("a", six...), runsOf("a", six...), options(), "a1 is named twice", false},
+		"the same run in two files":  {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Runs = []string{"a1"} }), options(), "a1 and b1 are the same run", false},
 		"pairs that are none":        {runsOf("a", six...), runsOf("b", six[:5]...), paired, "there are 6 and 5", false},
 		"a metric that is not there": {runsOf("a", six...), runsOf("b", six...), ttfb, "not all runs have ttfb", false},
 	} {
@@ -200,13 +201,12 @@ func TestParametersOfOneSide(t *testing.T) {
 	t.Parallel()
 	before, after := runsOf("a", 1, 2, 3, 4, 5), runsOf("b", 1, 2, 3, 4, 5)
 	for _, r := range after {
-		r.Report.Parameters["retries"], r.Report.Parameters["new"], r.Report.Parameters["engine"] = "0", "auto", "lean"
-		r.Report.Parameters["concurrent"] = "9"
+		for name, value := range map[string]string{"retries": "0", "lookup": "auto", "verify": "etag", "engine": "lean", "concurrent": "9", "duration": "1m", "seed": "7"} {
+			r.Report.Parameters[name] = value
+		}
 	}
-	o := options()
-	o.Default = func(_, name string) (string, bool) { return "auto", name == "new" || name == "engine" }
-	v := judge(t, before, after, o)
-	want := []Parameter{{Name: "concurrent", Before: "8", After: "9"}, {Name: "engine", After: "lean"}}
+	v := judge(t, before, after, options())
+	want := []Parameter{{Name: "concurrent", Before: "8", After: "9", Workload: true}, {Name: "duration", After: "1m"}, {Name: "engine", After: "lean"}}
 	if !slices.Equal(v.Parameters, want) {
 		t.Errorf("got %v, want %v", v.Parameters, want)
 	}
@@ -254,6 +254,36 @@ func TestParseChoices(t *testing.T) {
 		if _, err := ParseChoices(text); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A figure that is the machine's stays so however many runs there are, so it is not called undecided.
+func TestClientsMetricThatVaries(t *testing.T) {
+	t.Parallel()
+	before, after := runsOf("a", 200, 230, 150, 190, 260, 180), runsOf("b", 150, 240, 160, 120, 230, 175)
+	for _, runs := range [][]Run{before, after} {
+		for i := range runs {
+			o := &runs[i].Report.Operations[len(runs[i].Report.Operations)-1]
+			wire := *o.Duration
+			wire.P50, wire.P99 = 1, 1
+			o.Wire = &wire
+		}
+	}
+	v := judge(t, before, after, options())
+	if r, ok := v.Row("", "p99"); !ok || r.Verdict != Withheld || r.Needed != 0 {
+		t.Errorf("%q, withheld because of %q; %d runs needed", r.Verdict, r.Withheld, r.Needed)
+	}
+}
+
+// Two runs have no verdict. But a reader must know which of their figures are the machine's.
+func TestClientsFiguresOfTwoRuns(t *testing.T) {
+	t.Parallel()
+	before, after := runsOf("a", 200)[0].Report, runsOf("b", 100)[0].Report
+	before.Client = &results.ClientVerdict{Verdict: results.StoresFigures, Sentence: "The figures are the store's."}
+	after.Client = &results.ClientVerdict{Verdict: results.SomeFigures, Sentence: "p50 is the store's; p90 and above are this machine's."}
+	c := Reports(before, after)
+	if len(c.Before.Warnings) != 0 || !slices.Contains(c.After.Warnings, after.Client.Sentence) {
+		t.Errorf("warnings %q and %q", c.Before.Warnings, c.After.Warnings)
 	}
 }
 

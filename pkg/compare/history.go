@@ -32,10 +32,11 @@ type History struct {
 
 // A Workload is all runs that did the same.
 type Workload struct {
-	Name    string    `json:"name"`        // benchmark, size and concurrency
-	Needed  int       `json:"runs_needed"` // for a change to be found at all
-	Runs    []PastRun `json:"runs"`        // in order of time
-	Courses []Course  `json:"courses"`     // the total or the only operation first
+	Name   string    `json:"name"`         // benchmark, size and concurrency
+	ID     string    `json:"id,omitempty"` // identity of the load; missing if unknown
+	Needed int       `json:"runs_needed"`  // for a change to be found at all
+	Runs   []PastRun `json:"runs"`         // in order of time
+	Series []Series  `json:"series"`       // the total or the only operation first
 }
 
 // A PastRun is one run of a history.
@@ -48,15 +49,15 @@ type PastRun struct {
 	Unfit   string    `json:"unfit,omitempty"` // why its figures are in no verdict
 	Change  *float64  `json:"change_percent"`  // of the throughput, or of the objects per second, from the run before; null for the first
 	Verdict Verdict   `json:"verdict"`         // "" = none is possible
-	Details []string  `json:"details"`         // what the verdict is about; may be empty
+	Details []string  `json:"details"`         // of the verdict; may be empty
 	report  *results.Report
 }
 
 // Report returns the report of the run.
 func (r *PastRun) Report() *results.Report { return r.report }
 
-// A Course is one metric over all runs.
-type Course struct {
+// A Series is one metric over all runs.
+type Series struct {
 	Op        string        `json:"op"` // "" = all
 	Statement int           `json:"statement,omitempty"`
 	Metric    string        `json:"metric"`
@@ -103,7 +104,7 @@ func NewHistory(runs []Past, o Options) (*History, error) {
 	index := map[string]int{}
 	var parts [][]Past
 	for _, r := range ordered {
-		name := workloadOf(r.Report)
+		name := cmp.Or(r.Report.Identity().ID, nameOf(r.Report))
 		i, ok := index[name]
 		if !ok {
 			i = len(parts)
@@ -126,8 +127,8 @@ func startOf(r *results.Report) time.Time {
 	return s.begin
 }
 
-// workloadOf names what a run did. Runs with the same name are comparable.
-func workloadOf(r *results.Report) string {
+// nameOf names what a run did, in a few words.
+func nameOf(r *results.Report) string {
 	p := r.Parameters
 	parts := []string{cmp.Or(r.Benchmark, "(unknown benchmark)")}
 	for _, name := range []string{"obj.size", "part.size", "range", "range-size", "rps-limit"} {
@@ -150,19 +151,19 @@ func workloadOf(r *results.Report) string {
 }
 
 func newWorkload(runs []Past, o Options) (*Workload, error) {
-	w := &Workload{Name: workloadOf(runs[0].Report)}
+	w := &Workload{Name: nameOf(runs[0].Report), ID: runs[0].Report.Identity().ID}
 	for _, r := range runs {
 		w.Runs = append(w.Runs, PastRun{File: r.Name, Label: r.Label, Set: r.Set, Start: startOf(r.Report), Warp: r.Report.Warp,
 			Unfit: Unfit(r.Report, o.MaxErrors), Details: []string{}, report: r.Report})
 	}
-	w.courses(o)
+	w.collect(o)
 	w.findChanges(o)
 	w.throughputs()
 	return w, w.judgeSets(runs, o)
 }
 
-// courses collects the listed metrics of the total and of each operation.
-func (w *Workload) courses(o Options) {
+// collect collects the listed metrics of the total and of each operation.
+func (w *Workload) collect(o Options) {
 	type id struct {
 		key
 		metric string
@@ -185,13 +186,13 @@ func (w *Workload) courses(o Options) {
 				}
 				at, known := index[id{k, m.Name}]
 				if !known {
-					at = len(w.Courses)
+					at = len(w.Series)
 					index[id{k, m.Name}] = at
-					w.Courses = append(w.Courses, Course{Op: k.op, Statement: k.statement, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
+					w.Series = append(w.Series, Series{Op: k.op, Statement: k.statement, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
 						Values: make([]*float64, len(w.Runs)), Changes: []ChangePoint{}})
 				}
-				w.Courses[at].Values[i] = &value
-				w.Courses[at].Judged = w.Courses[at].Judged || judged && !m.MayBe0
+				w.Series[at].Values[i] = &value
+				w.Series[at].Judged = w.Series[at].Judged || judged && !m.MayBe0
 			}
 		})
 	}
@@ -200,14 +201,14 @@ func (w *Workload) courses(o Options) {
 // findChanges finds the changes of judged metrics. Runs that are unfit do not count.
 func (w *Workload) findChanges(o Options) {
 	judged := 0
-	for i := range w.Courses {
-		if w.Courses[i].Judged {
+	for i := range w.Series {
+		if w.Series[i].Judged {
 			judged++
 		}
 	}
 	w.Needed = neededForChange(changeAlpha / float64(max(1, judged)))
-	for i := range w.Courses {
-		c := &w.Courses[i]
+	for i := range w.Series {
+		c := &w.Series[i]
 		at, values := w.counted(c)
 		var changes []int
 		if logs, ok := logarithms(values); c.Judged && ok {
@@ -221,7 +222,7 @@ func (w *Workload) findChanges(o Options) {
 	}
 }
 
-// neededForChange returns the number of runs of which few enough permutations are as extreme as the clearest change, which is
+// neededForChange returns the number of runs with which few enough permutations are as extreme as the clearest change, which is
 // in the middle.
 func neededForChange(alpha float64) (n int) {
 	for n = 2 * minSide; ; n++ {
@@ -236,7 +237,7 @@ func neededForChange(alpha float64) (n int) {
 }
 
 // counted returns the values of the runs that count, and the indices of these runs.
-func (w *Workload) counted(c *Course) (at []int, values []float64) {
+func (w *Workload) counted(c *Series) (at []int, values []float64) {
 	for i, v := range c.Values {
 		if v != nil && w.Runs[i].Unfit == "" {
 			at, values = append(at, i), append(values, *v)
@@ -246,29 +247,26 @@ func (w *Workload) counted(c *Course) (at []int, values []float64) {
 }
 
 // describe says how large the changes are. Each is between the stretches before and after it.
-func (c *Course) describe(w *Workload, at []int, logs []float64, changes []int, o Options) {
+func (c *Series) describe(w *Workload, at []int, logs []float64, changes []int, o Options) {
 	ends := slices.Concat([]int{0}, changes, []int{len(logs)})
 	for i, k := range changes {
 		s := stats.RankShift(logs[ends[i]:k], logs[k:ends[i+2]], 1-intervalLevel)
 		var r Row
 		r.show(s)
-		p := ChangePoint{Run: at[k], Change: r.Change, Low: r.Low, High: r.High, Verdict: Worse, Parameters: []Parameter{}}
+		p := ChangePoint{Run: at[k], Change: r.Change, Low: r.Low, High: r.High, Verdict: Worse}
 		switch {
 		case math.Abs(math.Expm1(s.Estimate)) < o.MinEffect:
 			p.Verdict = Equivalent
 		case s.Estimate > 0 == c.Higher:
 			p.Verdict = Better
 		}
-		before, after := mixture{}, mixture{}
-		before.add([]Run{{Report: w.Runs[at[k-1]].report}})
-		after.add([]Run{{Report: w.Runs[at[k]].report}})
-		p.Parameters = append(p.Parameters, (&comparison{Options: o}).between(before, after)...)
+		p.Parameters = differing(FactsOf(w.Runs[at[k-1]].report), FactsOf(w.Runs[at[k]].report))
 		c.Changes = append(c.Changes, p)
 	}
 }
 
 // stretch divides the runs at the changes.
-func (c *Course) stretch(at []int, values []float64, changes []int) {
+func (c *Series) stretch(at []int, values []float64, changes []int) {
 	ends := slices.Concat([]int{0}, changes, []int{len(values)})
 	for i := 1; i < len(ends) && len(values) > 0; i++ {
 		part := slices.Sorted(slices.Values(values[ends[i-1]:ends[i]]))
@@ -286,9 +284,9 @@ func (c *Course) stretch(at []int, values []float64, changes []int) {
 	}
 }
 
-// Main returns the course of the throughput of all operations, or of the objects per second if there is no payload; nil if
+// Main returns the series of the throughput of all operations, or of the objects per second if there is no payload; nil if
 // there is neither.
-func (w *Workload) Main() *Course {
+func (w *Workload) Main() *Series {
 	for _, metric := range []string{"throughput", "objs"} {
 		if c := w.Total(metric); c != nil {
 			return c
@@ -297,11 +295,11 @@ func (w *Workload) Main() *Course {
 	return nil
 }
 
-// Total returns the course of a metric of the total or the only operation, or nil.
-func (w *Workload) Total(metric string) *Course {
-	for i := range w.Courses {
-		c := &w.Courses[i]
-		if c.Op != w.Courses[0].Op || c.Statement != w.Courses[0].Statement {
+// Total returns the series of a metric of the total or the only operation, or nil.
+func (w *Workload) Total(metric string) *Series {
+	for i := range w.Series {
+		c := &w.Series[i]
+		if c.Op != w.Series[0].Op || c.Statement != w.Series[0].Statement {
 			return nil
 		}
 		if c.Metric == metric {
@@ -321,16 +319,26 @@ func (w *Workload) throughputs() {
 			}
 		}
 	}
-	for i := range w.Courses {
-		c := &w.Courses[i]
+	for i := range w.Series {
+		c := &w.Series[i]
 		for _, p := range c.Changes {
 			w.Runs[p.Run].conclude(c.label(), p.Verdict, p.Change)
 		}
 	}
 }
 
+// Largest returns the largest value of all runs.
+func (c *Series) Largest() (largest float64) {
+	for _, v := range c.Values {
+		if v != nil {
+			largest = max(largest, *v)
+		}
+	}
+	return largest
+}
+
 // label names the metric, with its operation unless that is the total.
-func (c *Course) label() string {
+func (c *Series) label() string {
 	if c.Op == "" {
 		return c.Metric
 	}

@@ -61,7 +61,7 @@ func TestHistoryFindsSteps(t *testing.T) {
 				t.Errorf("history %d: %s changed at run %d, and the changes are %+v", seed, metric, at, c.Changes)
 			}
 		}
-		for _, c := range historyOf(t, pastRuns(1000+seed, 60, 0, 0)).Workloads[0].Courses {
+		for _, c := range historyOf(t, pastRuns(1000+seed, 60, 0, 0)).Workloads[0].Series {
 			if len(c.Changes) > 0 {
 				alarms++
 				break

@@ -155,7 +155,7 @@ func (c *comparison) rows(s *subject) []Row {
 		r := Row{Metric: m.Name, Unit: m.Unit, Higher: m.Higher, Before: sample(before), After: sample(after), Judged: judged}
 		c.compare(&r)
 		if why := c.clientCause(&m, s); why != "" {
-			r.Withheld = why
+			r.Withheld, r.clients = why, true
 		}
 		rows = append(rows, r)
 	}
@@ -366,8 +366,11 @@ func judgeTogether(family []candidate) int {
 	for i, step := range stats.Holm(p, family[0].c.level) {
 		x := &family[i]
 		x.c.decide(x.Row, p[i], step, len(family))
-		if len(x.c.v.Withheld) > 0 || x.Withheld != "" && x.Verdict != Undecided {
+		if len(x.c.v.Withheld) > 0 || x.clients || x.Withheld != "" && x.Verdict != Undecided {
 			x.Verdict = Withheld
+		}
+		if x.clients { // more runs change nothing
+			x.Detectable, x.Target, x.Needed = nil, nil, 0
 		}
 	}
 	return len(family)

@@ -23,7 +23,7 @@ type Set struct {
 type Comparisons struct {
 	Version     int         `json:"version"`         // 1
 	Kind        string      `json:"kind"`            // "comparisons"
-	AllPairs    bool        `json:"all_pairs"`       // each set was compared with each other one, not only with the first
+	AllPairs    bool        `json:"all_pairs"`       // each set was compared with all others, not only with the first
 	Together    int         `json:"judged_together"` // p-values that were corrected for their number
 	Verdict     Verdict     `json:"verdict"`         // of all comparisons, by the same order as the verdict of one
 	Comparisons []*Verdicts `json:"comparisons"`     // in the order of the sets
@@ -32,6 +32,14 @@ type Comparisons struct {
 // Single returns a comparison by itself.
 func Single(v *Verdicts) *Comparisons {
 	return &Comparisons{Version: 1, Kind: "comparisons", Verdict: v.Verdict, Comparisons: []*Verdicts{v}}
+}
+
+// Count returns the number of comparisons among sets: of each with the first, or of all pairs.
+func Count(sets int, allPairs bool) int {
+	if allPairs {
+		return sets * (sets - 1) / 2
+	}
+	return sets - 1
 }
 
 // JudgeSets compares each set of runs with the first, or all pairs of them. The chance of one or more false alarms in any of
@@ -122,6 +130,19 @@ func judgeAll(all []*comparison) (together int) {
 	return together
 }
 
+// Judged returns the number of metrics that are judged in all comparisons.
+func (c *Comparisons) Judged() (n int) {
+	for _, v := range c.Comparisons {
+		n += len(v.Judged())
+	}
+	return n
+}
+
+// Settled reports whether more runs cannot add a verdict: each comparison has one on all judged metrics, or its runs are unfit for any.
+func (c *Comparisons) Settled() bool {
+	return !slices.ContainsFunc(c.Comparisons, func(v *Verdicts) bool { return !v.decided() && len(v.Withheld) == 0 })
+}
+
 // Sets returns the sides of all comparisons, each once, in their order.
 func (c *Comparisons) Sets() (all []*Side) {
 	if len(c.Comparisons) == 0 {
@@ -187,7 +208,7 @@ func (v *Verdicts) find(of *Subject, metric string) *Row {
 	return nil
 }
 
-// Subjects returns what any of the comparisons is about, each once.
+// Subjects returns the subjects of all comparisons, each once.
 func (c *Comparisons) Subjects() (all []*Subject) {
 	for _, v := range c.Comparisons {
 		for i := range v.Subjects {

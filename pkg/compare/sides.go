@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/pkg/identity"
 	"warp/pkg/results"
 )
 
@@ -16,10 +17,8 @@ func (c *comparison) check(v *Verdicts) error {
 	if c.Paired && len(c.before) != len(c.after) {
 		return &RefusedError{Reason: fmt.Sprintf("pairs need as many runs after as before, and there are %d and %d", len(c.before), len(c.after))}
 	}
-	before, after := mixture{}, mixture{}
-	before.add(c.before)
-	after.add(c.after)
-	v.Parameters = append(v.Parameters, c.between(before, after)...)
+	before, after := mixtureOf(c.before), mixtureOf(c.after)
+	v.Parameters = append(v.Parameters, between(before, after)...)
 	if why := c.incomparable(v.Parameters); why != "" {
 		if !c.Force {
 			return &RefusedError{Reason: why, Forced: true}
@@ -32,8 +31,8 @@ func (c *comparison) check(v *Verdicts) error {
 			names[i] = "of " + name
 		}
 	}
-	v.Withheld = append(v.Withheld, before.mixed(names[0], c.Default)...)
-	v.Withheld = append(v.Withheld, after.mixed(names[1], c.Default)...)
+	v.Withheld = append(v.Withheld, before.mixed(names[0])...)
+	v.Withheld = append(v.Withheld, after.mixed(names[1])...)
 	for _, side := range []struct {
 		name string
 		runs []Run
@@ -49,6 +48,9 @@ func Distinct(runs []Run) error {
 	for _, r := range runs {
 		for _, id := range r.Report.Runs {
 			if other, ok := seen[id]; ok && id != "" {
+				if other == r.Name { // such as a file that two patterns match
+					return &RefusedError{Reason: r.Name + " is named twice, and one run must not count twice"}
+				}
 				return &RefusedError{Reason: fmt.Sprintf("%s and %s are the same run, which must not count twice", other, r.Name)}
 			}
 		}
@@ -59,88 +61,105 @@ func Distinct(runs []Run) error {
 	return nil
 }
 
-// A mixture maps each parameter to its values among the runs of a side, with
-// counts.
-type mixture map[string]map[string]int
+// A mixture has the facts about the runs of a side.
+type mixture struct {
+	runs          int
+	settings      map[string]map[string]int // values with the number of runs that have them
+	circumstances map[string]map[string]int
+	unknown       string // why the workload of a run is unknown
+}
 
-func (m mixture) add(runs []Run) {
+func mixtureOf(runs []Run) *mixture {
+	m := &mixture{runs: len(runs), settings: map[string]map[string]int{}, circumstances: map[string]map[string]int{}}
 	for _, r := range runs {
-		for name, value := range Settings(r.Report) {
-			if m[name] == nil {
-				m[name] = map[string]int{}
-			}
-			m[name][value]++
+		f := FactsOf(r.Report)
+		if f.Settings == nil {
+			m.unknown = f.Workload.Unknown
 		}
+		count(m.settings, f.Settings)
+		count(m.circumstances, f.Circumstances)
 	}
-	for name, values := range m {
+	complete(m.settings, len(runs))
+	complete(m.circumstances, len(runs))
+	return m
+}
+
+func count(all map[string]map[string]int, values map[string]string) {
+	for name, value := range values {
+		if all[name] == nil {
+			all[name] = map[string]int{}
+		}
+		all[name][value]++
+	}
+}
+
+// complete counts the runs that lack a value.
+func complete(all map[string]map[string]int, runs int) {
+	for _, values := range all {
 		have := 0
 		for _, n := range values {
 			have += n
 		}
-		if have < len(runs) {
-			m[name][""] += len(runs) - have
+		if have < runs {
+			values[""] += runs - have
 		}
 	}
 }
 
-// changing lists parameters that may differ between the runs of one side: they
-// identify the run and do not affect its load.
-func changing(name string) bool {
-	return slices.Contains([]string{"seed", "syncstart", "prefix", "bucket", "client-id", "pushgateway", "noclear", "keep-data"}, name)
-}
-
-// mixed reports parameters that differ among the runs of one side although they
-// should not.
-func (m mixture) mixed(side string, byDefault Defaults) (all []string) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if changing(name) || len(m[name]) < 2 {
-			continue
+// mixed reports what differs among the runs of one side although it should not.
+func (m *mixture) mixed(side string) (all []string) {
+	for _, values := range []map[string]map[string]int{m.settings, m.circumstances} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if identity.MayVary(name) || len(values[name]) < 2 {
+				continue
+			}
+			different := slices.Sorted(maps.Keys(values[name]))
+			for i := range different {
+				different[i] = OrNone(different[i])
+			}
+			all = append(all, fmt.Sprintf("the runs %s are not all the same: %s is %s", side, name, strings.Join(different, " and ")))
 		}
-		values := slices.Sorted(maps.Keys(m[name]))
-		if len(values) == 2 && values[0] == "" && byDefault.Is(m.only("(benchmark)"), name, values[1]) {
-			continue
-		}
-		for i := range values {
-			values[i] = OrNone(values[i])
-		}
-		all = append(all, fmt.Sprintf("the runs %s are not all the same: %s is %s", side, name, strings.Join(values, " and ")))
 	}
 	return all
 }
 
-// only returns the value that all runs share, or "" if they differ.
-func (m mixture) only(name string) string {
-	for value := range m[name] {
-		if len(m[name]) == 1 {
-			return value
+// common returns the facts that all runs of a side share. Settings are nil if a workload is unknown.
+func (m *mixture) common() (f Facts) {
+	only := func(all map[string]map[string]int) map[string]string {
+		values := map[string]string{}
+		for name := range all {
+			if len(all[name]) == 1 {
+				for value := range all[name] {
+					values[name] = value
+				}
+			}
 		}
+		return values
 	}
-	return ""
+	if f.Circumstances = only(m.circumstances); m.unknown == "" && m.runs > 0 {
+		f.Settings = only(m.settings)
+	}
+	return f
 }
 
-// between lists the parameters that differ between the sides. A parameter that
-// only one side knows does not count if it has its default.
-func (c *comparison) between(before, after mixture) (all []Parameter) {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if len(before[name]) > 1 || len(after[name]) > 1 || changing(name) && name != "bucket" {
-			continue // reported elsewhere
+// between lists what differs between the sides. What differs among the runs of one side is reported elsewhere.
+func between(before, after *mixture) []Parameter {
+	return slices.DeleteFunc(differing(before.common(), after.common()), func(p Parameter) bool {
+		b, a := before.circumstances[p.Name], after.circumstances[p.Name]
+		if p.Workload {
+			b, a = before.settings[p.Name], after.settings[p.Name]
 		}
-		b, a := before.only(name), after.only(name)
-		one := before[name] == nil || after[name] == nil // only one side knows it
-		if b == a || one && c.Default.Is(after.only("(benchmark)"), name, b+a) {
-			continue
-		}
-		all = append(all, Parameter{Name: name, Before: b, After: a})
-	}
-	return all
+		return len(b) > 1 || len(a) > 1
+	})
 }
 
 // incomparable says why the numbers of the two sides have nothing in common.
 func (c *comparison) incomparable(differ []Parameter) string {
 	if why := Incomparable(differ); why != "" {
 		return why
+	}
+	if why := OtherWorkload(differ); why != "" && c.SameWorkload {
+		return "the runs are of another workload: " + why
 	}
 	return differentSizes(c.before, c.after)
 }
@@ -208,22 +227,20 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 func Reservations(runs []Run, o Options) (all []string) {
 	const side = "of the baseline"
 	c := &comparison{Options: o}
-	m := mixture{}
-	m.add(runs)
-	all = append(m.mixed(side, o.Default), c.unfit(side, runs)...)
-	if n := o.Needed(); len(runs) < n {
+	all = append(mixtureOf(runs).mixed(side), c.unfit(side, runs)...)
+	if n := o.Needed(1); len(runs) < n {
 		all = append(all, fmt.Sprintf("too few runs: %d, and a verdict takes at least %d on each side", len(runs), n))
 	}
 	return all
 }
 
-// Needed returns the minimum runs per side, or pairs, for a verdict on all metrics that are judged together.
-func (o *Options) Needed() int {
+// Needed returns the minimum runs per side, or pairs, for a verdict on all metrics of so many comparisons that are judged together.
+func (o *Options) Needed(comparisons int) int {
 	judged := len(o.Judge)
 	if judged == 0 {
 		judged = len(usuallyJudged)
 	}
-	return (&comparison{Options: *o}).needed(judged)
+	return (&comparison{Options: *o}).needed(judged * comparisons)
 }
 
 // Failed returns the number of failed requests in the measured part of a run.

@@ -122,7 +122,7 @@ func (b *Body) addToken(token string) {
 	}
 }
 
-// blockField returns a text with its length in front, and what follows.
+// blockField returns a text that has its length in front, and the rest.
 func blockField(p []byte) (text, rest []byte) {
 	n := int(binary.LittleEndian.Uint16(p))
 	p = p[2:]
@@ -136,13 +136,16 @@ func (b *Body) damaged(format string, args ...any) {
 	}
 }
 
+// Blocks returns the number of blocks of the whole body, as its blocks name it.
+func (b *Body) Blocks() int { return int(b.total) }
+
 // Finish returns what the log says about the body: its token, or the tokens of a mixture, or what is wrong.
 func (b *Body) Finish() string {
 	switch {
 	case len(b.tokens) > 1:
 		return strings.Join(b.tokens, mixMark)
 	case len(b.part) > 0:
-		b.damaged("%s bytes are no whole blocks", strconv.FormatInt(b.size, 10))
+		b.damaged("%s bytes are not whole blocks", strconv.FormatInt(b.size, 10))
 	case len(b.tokens) == 0 && b.damage == "":
 		b.damaged("it is empty")
 	case !b.ranged && b.next != b.total:

@@ -35,7 +35,7 @@ func (c *Collector) Add(records []oplog.Record) {
 			if c.keys == nil {
 				c.keys = map[string]string{}
 			}
-			key = strings.Clone(r.Key) // that of a record does not last
+			key = strings.Clone(r.Key) // the key of a record is overwritten by the next one
 			c.keys[key] = key
 		}
 		start, end := r.Span()
@@ -83,7 +83,7 @@ func clockError(h oplog.Header, operations []Operation) (worst time.Duration) {
 	return worst + time.Duration(clockDrift*float64(max(0, last-first)))
 }
 
-// lanesGap is how much later than its other requests those of a worker's lanes may be written to the log.
+// lanesGap is how much later the requests of a worker's lanes may be written to the log than its other requests.
 const lanesGap = int64(time.Second)
 
 // cutOff returns from when on the log of each client that has no end may lack requests: since the last request of any of

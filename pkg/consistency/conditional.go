@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"math"
 	"strings"
 )
 
@@ -11,14 +12,14 @@ const (
 	ruleIgnored      = "the store accepted a request whose condition was false"
 	ruleAborted      = "an upload was completed after it had been aborted"
 	ruleOwnWrite     = "412 for its own write: repeated on the way"
+	ruleOwnDeletion  = "404 or 412 for its own deletion: repeated on the way"
 	ruleSameValue    = "two acknowledged updates gave the counter the same value"
 	ruleLostUpdate   = "the counter is lower than the number of acknowledged updates"
 	ruleExtraUpdate  = "the counter is higher than the number of updates"
 )
 
 // conditional judges a key whose versions are replaced under conditions.
-func (j *judge) conditional(h *history) {
-	seen := h.seenTokens()
+func (j *judge) conditional(h *history, seen map[string]*Operation) {
 	effects := map[string][]*Operation{} // by condition
 	for _, o := range h.ops {
 		j.falseCondition(h, o)
@@ -33,6 +34,9 @@ func (j *judge) conditional(h *history) {
 		j.oneEffect(h, condition, all, seen)
 	}
 	for _, c := range judgeRegister(h.accesses(seen, j)) {
+		if c.rule == ruleNeverWritten {
+			c.rule, c.ops = h.unwritten(c.ops[0])
+		}
 		j.violated(h.property, c.rule, c.ops)
 	}
 }
@@ -69,7 +73,11 @@ func (j *judge) oneEffect(h *history, condition string, all []*Operation, seen m
 		return
 	}
 	if o := all[0]; o.Outcome == Lost {
-		j.undecided(h.property, ruleOwnWrite, withoutNil(o, seen[o.Sent]))
+		rule := ruleOwnWrite
+		if o.Op == Delete {
+			rule = ruleOwnDeletion
+		}
+		j.undecided(h.property, rule, withoutNil(o, seen[o.Sent]))
 	}
 }
 
@@ -95,7 +103,7 @@ func (h *history) readToken(o *Operation) string {
 	return o.Received
 }
 
-// accesses returns the history as that of a register.
+// accesses returns the history as accesses to a register.
 func (h *history) accesses(seen map[string]*Operation, j *judge) (all []access) {
 	written := map[string]bool{}
 	for _, o := range h.ops {
@@ -128,7 +136,7 @@ func replacedToken(condition string) (token string, ok bool) {
 }
 
 // counter judges the values of a counter that workers increase by one.
-func (j *judge) counter(h *history) {
+func (j *judge) counter(h *history, seen map[string]*Operation) {
 	values := map[uint64]*Operation{}
 	var counted []*Operation
 	for _, o := range h.ops {
@@ -146,22 +154,27 @@ func (j *judge) counter(h *history) {
 		values[token.Version] = o
 		h.property.progress = h.property.progress || strings.HasPrefix(o.Condition, ifIs)
 	}
-	j.counterReads(h, counted)
+	j.counterReads(h, counted, seen)
 }
 
-// counterReads checks each value that was read: all updates acknowledged before count, and no more than were begun.
-func (j *judge) counterReads(h *history, updates []*Operation) {
-	ends, starts := newTimes(updates, func(o *Operation) (int64, bool) { return o.End, o.acknowledged() }),
-		newTimes(updates, func(o *Operation) (int64, bool) { return o.Start, o.Outcome != Lost || h.seen[o.Sent] })
+// counterReads checks each value that was read: all updates acknowledged before count, and no more than were started. Later reads
+// show the same lost updates again, and only another lost update is another violation.
+func (j *judge) counterReads(h *history, updates []*Operation, seen map[string]*Operation) {
+	ends := newTimes(updates, (*Operation).acknowledged, func(o *Operation) int64 { return o.End })
+	starts := newTimes(updates, func(o *Operation) bool { return o.Outcome != Lost || seen[o.Sent] != nil }, func(o *Operation) int64 { return o.Start })
+	var lost, extra int
 	for _, o := range h.ops {
 		token, ok := ParseToken(o.Received)
 		if o.Op != Get || o.Outcome != Won || !ok {
 			continue
 		}
-		switch n := token.Version; {
-		case n < uint64(ends.before(o.Start)):
+		n := int(min(token.Version, math.MaxInt32))
+		if less := ends.before(o.Start) - n; less > lost {
+			lost = less
 			j.violated(h.property, ruleLostUpdate, append(ends.last(o.Start, 2), o))
-		case n > uint64(starts.before(o.End+1)) && !j.anyMissing:
+		}
+		if more := n - starts.before(o.End+1); more > extra && !j.anyMissing {
+			extra = more
 			j.violated(h.property, ruleExtraUpdate, append(starts.last(o.End+1, 2), o))
 		}
 	}

@@ -7,7 +7,7 @@
 //   - A version of an object has one successor at most: of all requests with the same condition, one takes effect.
 //   - Histories without deletions are judged as registers, by the zones of Gibbons and Korach ("Testing Shared Memories",
 //     1997), which is exact because all values are unique.
-//   - Keys with one writer: what was read is the last acknowledged write, or a newer one.
+//   - Keys with one writer: a read returns the last acknowledged write, or a newer one.
 //
 // A write with unknown outcome may take effect at any later time, or never, but only once.
 package consistency

@@ -51,7 +51,7 @@ const maxShown = 3
 // A judge collects what the rules find.
 type judge struct {
 	log        *Log
-	anyMissing bool
+	anyMissing bool // a client whose log is not complete wrote or was read
 }
 
 // A property collects what is known about one.
@@ -70,21 +70,19 @@ type property struct {
 type history struct {
 	key      string
 	property *property
-	ops      []*Operation // by start
-	deletion string       // token of the only deletion; "" = there is none
-	seen     map[string]bool
+	ops      []*Operation          // by start
+	deletion string                // token of the only deletion; "" = there is none
+	refused  map[string]*Operation // writes that took no effect, by token; nil = not collected yet
 }
 
 // Judge judges all properties of a log.
 func Judge(log *Log) *results.Consistency {
 	j := &judge{log: log}
 	properties := make(map[string]*property)
-	var order []*property
 	for _, name := range log.Properties {
 		p := &property{firsts: map[string]bool{}}
 		p.Property = name
 		properties[name] = p
-		order = append(order, p)
 	}
 	histories := make(map[string]*history)
 	var all []*history
@@ -95,14 +93,14 @@ func Judge(log *Log) *results.Consistency {
 			continue
 		}
 		p.count(o)
-		j.findMissing(o)
+		j.anyMissing = j.anyMissing || j.missing(o.Sent) || j.missing(o.Received)
 		key := o.Key
 		if o.Property == ListAfterWrite {
 			key = FolderOf(key)
 		}
 		h := histories[o.Property+" "+key]
 		if h == nil {
-			h = &history{key: key, property: p, seen: map[string]bool{}}
+			h = &history{key: key, property: p}
 			histories[o.Property+" "+key] = h
 			all = append(all, h)
 		}
@@ -113,10 +111,9 @@ func Judge(log *Log) *results.Consistency {
 		j.leaveOut(h)
 		j.history(h)
 	}
-	r := &results.Consistency{ClockErrorMS: float64(log.ClockError) / float64(time.Millisecond)}
-	r.Incomplete = j.anyMissing
-	for _, p := range order {
-		r.Properties = append(r.Properties, j.verdict(p))
+	r := &results.Consistency{ClockErrorMS: milliseconds(log.ClockError), Incomplete: j.anyMissing}
+	for _, name := range log.Properties {
+		r.Properties = append(r.Properties, j.verdict(properties[name]))
 	}
 	return r
 }
@@ -135,16 +132,7 @@ func (j *judge) leaveOut(h *history) {
 	})
 }
 
-// findMissing notices clients whose writes are not all in the log.
-func (j *judge) findMissing(o *Operation) {
-	for _, text := range []string{o.Sent, o.Received} {
-		if t, ok := ParseToken(text); ok && !j.log.Complete[t.Client] {
-			j.anyMissing = true
-		}
-	}
-}
-
-// missing reports whether a token may be of a write that nobody has recorded.
+// missing reports whether a token may be from a write that is not recorded.
 func (j *judge) missing(token string) bool {
 	t, ok := ParseToken(token)
 	return ok && !j.log.Complete[t.Client]
@@ -157,17 +145,15 @@ func (j *judge) history(h *history) {
 		if o.Op == Delete && o.Outcome != Failed {
 			h.deletion = o.Sent
 		}
-		if o.isRead() && o.Received != "" {
-			h.seen[o.Received] = true
-		}
 		j.body(h, o)
 	}
 	switch h.property.Property {
-	case Create, CompleteIf, DeleteIf:
-		j.conditional(h)
-	case Register:
-		j.conditional(h)
-		j.counter(h)
+	case Create, CompleteIf, DeleteIf, Register:
+		seen := h.seenTokens()
+		j.conditional(h, seen)
+		if h.property.Property == Register {
+			j.counter(h, seen)
+		}
 	case ReadAfterWrite:
 		j.readAfterWrite(h)
 	case ListAfterWrite:
@@ -211,6 +197,23 @@ func (p *property) count(o *Operation) {
 func (h *history) around(o *Operation) []*Operation {
 	i := slices.Index(h.ops, o)
 	return slices.Clone(h.ops[max(0, i-3):min(len(h.ops), i+2)])
+}
+
+// unwritten returns the violated rule if a read saw a token of no write that may have taken effect, and the operations that
+// prove it.
+func (h *history) unwritten(r *Operation) (rule string, ops []*Operation) {
+	if h.refused == nil {
+		h.refused = map[string]*Operation{}
+		for _, o := range h.ops {
+			if o.isWrite() && !o.mayTakeEffect() {
+				h.refused[o.Sent] = o
+			}
+		}
+	}
+	if o := h.refused[r.Received]; o != nil {
+		return ruleRefusedWrite, withoutNil(o, r)
+	}
+	return ruleNeverWritten, []*Operation{r}
 }
 
 // byNumber sorts the writes of a folder by the numbers of its objects.

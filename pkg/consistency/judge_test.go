@@ -2,6 +2,7 @@ package consistency
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,10 @@ func TestJudge(t *testing.T) {
 			0-5 PUT k lost absent 0-0-1:1 -
 			1-6 PUT k lost absent 0-1-1:1 -
 			9-9 GET k won - - 0-0-1:1`, undecided, ruleOwnWrite},
+		{"a deletion was repeated on the way", DeleteIf, `
+			0-5 PUT k won - 0-0-1:1 -
+			6-8 DELETE k lost is:0-0-1:1 0-0-2:2 -
+			9-9 GET k absent - - -`, undecided, ruleOwnDeletion},
 		{"a loser's content and a winner", Create, `
 			0-5 PUT k won absent 0-0-1:1 -
 			1-6 PUT k lost absent 0-1-1:1 -
@@ -78,6 +83,9 @@ func TestJudge(t *testing.T) {
 		{"content of nobody", Create, `
 			0-5 PUT k won absent 0-0-1:1 -
 			9-9 GET k won - - 0-7-1:1`, violated, ruleNeverWritten},
+		{"a refused write took effect", Create, `
+			0-5 PUT k failed - 0-0-1:1 -
+			9-9 GET k won - - 0-0-1:1`, violated, ruleRefusedWrite},
 		{"content of a client without a log", Create, `
 			0-5 PUT k lost absent 0-0-1:1 -
 			9-9 GET k won - - 1-7-1:1`, held, ""},
@@ -163,6 +171,14 @@ func TestJudge(t *testing.T) {
 			0-1 PUT k won - 0-0-1:1 -
 			2-3 PUT k won - 0-0-2:2 -
 			4-5 GET k won - - 0-0-1:1`, violated, ruleStale},
+		{"a refused write took effect, one writer", ReadAfterWrite, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 PUT k failed - 0-0-2:2 -
+			4-5 GET k won - - 0-0-2:2`, violated, ruleRefusedWrite},
+		{"a refused overwrite took effect", Whole, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 COMPLETE k failed - 0-0-2:2 -
+			4-5 GET k won - - 0-0-2:2`, violated, ruleRefusedWrite},
 		{"a lost object", ReadAfterWrite, `
 			0-1 PUT k won - 0-0-1:1 -
 			4-5 STAT k absent - - -`, violated, ruleGone},
@@ -259,6 +275,47 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What one fault of the store causes is counted and shown once, however often it is seen.
+func TestViolationsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, property, history string
+		violations              int
+		rules                   []string // of them, each once
+	}{
+		{"three reads after a lost update, and one after the next", Register, `
+			0-1 PUT k won absent 0-0-1:0 -
+			2-3 PUT k won is:0-0-1:0 0-0-2:1 -
+			2-3 PUT k won is:0-0-1:0 0-1-2:1 -
+			4-5 GET k won - - 0-1-2:1
+			6-7 GET k won - - 0-1-2:1
+			8-9 PUT k won is:0-1-2:1 0-0-3:2 -
+			10-11 GET k won - - 0-0-3:2
+			12-13 PUT k won is:0-0-3:2 0-0-4:3 -
+			12-13 PUT k won is:0-0-3:2 0-1-4:3 -
+			14-15 GET k won - - 0-0-4:3`,
+			6, []string{ruleTwoWinners, ruleSameValue, ruleLostUpdate}},
+		{"one history that proves two conflicts of values", Create, `
+			0-1 PUT k won absent 0-0-1:1 -
+			4-6 PUT k won absent 0-1-1:1 -
+			9-9 GET k won - - 0-0-1:1`,
+			2, []string{ruleTwoCreations, ruleNoOrder}},
+	} {
+		log := &Log{Operations: parse(t, test.property, test.history), Complete: map[int]bool{0: true}}
+		log.Properties = []string{test.property}
+		p := Judge(log).Properties[0]
+		var rules []string
+		for _, v := range p.Shown {
+			rules = append(rules, v.Rule)
+		}
+		slices.Sort(rules)
+		slices.Sort(test.rules)
+		if rules = slices.Compact(rules); int(p.Violations) != test.violations || !slices.Equal(rules, test.rules) {
+			t.Errorf("%s: %d violations, want %d; %q, want %q", test.name, p.Violations, test.violations, rules, test.rules)
+		}
+	}
+}
+
 func TestViolationsNameTheMarkBefore(t *testing.T) {
 	t.Parallel()
 	log := &Log{Operations: parse(t, ReadAfterWrite, "0-1 PUT k won - 0-0-1:1 -\n4-5 GET k absent - - -"), Complete: map[int]bool{0: true},
@@ -286,7 +343,7 @@ func TestBodies(t *testing.T) {
 		{"mixed", "0-0-1:1+0-0-2:2", mixed, 0, false},
 		{"a flipped bit", "!block 1 has a wrong checksum", flipped, 0, false},
 		{"cut off at a block", "!it has 2 of 3 blocks", first[:2*BlockSize], 0, false},
-		{"cut off in a block", "!9000 bytes are no whole blocks", first[:9000], 0, false},
+		{"cut off in a block", "!9000 bytes are not whole blocks", first[:9000], 0, false},
 		{"empty", "!it is empty", nil, 0, false},
 		{"a wrong range", "!block 0 is where block 1 belongs", first[:BlockSize], 1, true},
 		{"another object", "!block 0 is of another object", AppendBody(nil, "j", "0-0-1:1", 1), 0, false},

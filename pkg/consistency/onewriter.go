@@ -1,7 +1,6 @@
 package consistency
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 )
@@ -22,35 +21,33 @@ const (
 // A writer is what the only writer of a key did, one write after the other.
 type writer struct {
 	writes  []*Operation // without those that certainly had no effect
-	acked   []*Operation // that were acknowledged, in the same order
-	index   map[*Operation]int
+	acked   []int        // indexes of those that were acknowledged
 	byToken map[string]int
 }
 
+// newWriter takes the operations on a key by their start.
 func newWriter(ops []*Operation) *writer {
-	w := &writer{index: map[*Operation]int{}, byToken: map[string]int{}}
+	w := &writer{byToken: map[string]int{}}
 	for _, o := range ops {
-		if o.isWrite() && o.Outcome != Failed && o.Outcome != Unsupported {
-			w.writes = append(w.writes, o)
+		if !o.isWrite() || !o.mayTakeEffect() {
+			continue
 		}
-	}
-	slices.SortStableFunc(w.writes, func(a, b *Operation) int { return cmp.Compare(a.Start, b.Start) })
-	for i, o := range w.writes {
-		w.index[o], w.byToken[o.Sent] = i, i
 		if o.acknowledged() {
-			w.acked = append(w.acked, o)
+			w.acked = append(w.acked, len(w.writes))
 		}
+		w.byToken[o.Sent] = len(w.writes)
+		w.writes = append(w.writes, o)
 	}
 	return w
 }
 
 // lastAcked returns the index of the last write that was acknowledged before a time; -1 = there was none.
 func (w *writer) lastAcked(at int64) int {
-	i := sort.Search(len(w.acked), func(i int) bool { return w.acked[i].End >= at })
+	i := sort.Search(len(w.acked), func(i int) bool { return w.writes[w.acked[i]].End >= at })
 	if i == 0 {
 		return -1
 	}
-	return w.index[w.acked[i-1]]
+	return w.acked[i-1]
 }
 
 // possible reports whether a read may have found an object, or none, after the writes up to the given one.
@@ -84,7 +81,8 @@ func (j *judge) readAfterWrite(h *history) {
 		if r.Received != "" {
 			if at, known = w.byToken[r.Received]; !known {
 				if !j.missing(r.Received) {
-					j.violated(h.property, ruleNeverWritten, []*Operation{r})
+					rule, ops := h.unwritten(r)
+					j.violated(h.property, rule, ops)
 				}
 				continue
 			}

@@ -68,6 +68,9 @@ func (o *Operation) isWrite() bool {
 
 func (o *Operation) isRead() bool { return o.Op == Get || o.Op == Stat }
 
+// mayTakeEffect reports whether the store has not refused a write for good.
+func (o *Operation) mayTakeEffect() bool { return o.Outcome != Failed && o.Outcome != Unsupported }
+
 // acknowledged reports whether a write certainly took effect before its end.
 func (o *Operation) acknowledged() bool { return o.Outcome == Won }
 

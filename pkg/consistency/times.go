@@ -8,33 +8,25 @@ import (
 
 // times are operations in the order of a time of each.
 type times struct {
-	at  []int64
 	ops []*Operation
+	at  func(*Operation) int64
 }
 
-// newTimes takes the operations for which time returns true.
-func newTimes(ops []*Operation, time func(*Operation) (int64, bool)) *times {
-	type entry struct {
-		at int64
-		op *Operation
-	}
-	var all []entry
+// newTimes takes the operations that count.
+func newTimes(ops []*Operation, counts func(*Operation) bool, at func(*Operation) int64) times {
+	t := times{at: at}
 	for _, o := range ops {
-		if at, ok := time(o); ok {
-			all = append(all, entry{at, o})
+		if counts(o) {
+			t.ops = append(t.ops, o)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	t := &times{}
-	for _, e := range all {
-		t.at, t.ops = append(t.at, e.at), append(t.ops, e.op)
-	}
+	slices.SortStableFunc(t.ops, func(a, b *Operation) int { return cmp.Compare(at(a), at(b)) })
 	return t
 }
 
 // before returns how many there are before a time.
 func (t *times) before(at int64) int {
-	return sort.Search(len(t.at), func(i int) bool { return t.at[i] >= at })
+	return sort.Search(len(t.ops), func(i int) bool { return t.at(t.ops[i]) >= at })
 }
 
 // last returns the last n before a time.

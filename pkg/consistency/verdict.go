@@ -51,7 +51,7 @@ func (j *judge) describe(rule string, ops []*Operation) results.Violation {
 	return v
 }
 
-// event describes one operation. Its times are those of the request, without the error of clocks.
+// event describes one operation. It has the times of the request, without the error of clocks.
 func (j *judge) event(o *Operation) results.HistoryEvent {
 	wide := int64(j.log.ClockError)
 	return results.HistoryEvent{
@@ -110,7 +110,7 @@ func (j *judge) decide(p *property) (verdict, reason string) {
 	case p.Undecided > 0:
 		return results.ConsistencyUndecided, p.open[0].Rule
 	case p.Property == Register && p.Lost > 0 && !p.progress:
-		return results.ConsistencyUndecided, "no progress: no update ever succeeded, not even that of a single worker alone"
+		return results.ConsistencyUndecided, "no progress: no update ever succeeded, not even with a single worker"
 	case p.Checks == 0:
 		return results.ConsistencyUndecided, "nothing was checked"
 	}

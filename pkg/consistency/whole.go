@@ -38,7 +38,7 @@ func (j *judge) body(h *history, o *Operation) {
 func (j *judge) whole(h *history) {
 	writes := map[string]*Operation{}
 	for _, o := range h.ops {
-		if o.isWrite() {
+		if o.isWrite() && o.mayTakeEffect() {
 			writes[o.Sent] = o
 		}
 	}
@@ -50,7 +50,8 @@ func (j *judge) whole(h *history) {
 		wanted, ranged := strings.CutPrefix(r.Condition, ifIs)
 		switch {
 		case write == nil && !j.missing(r.Received):
-			j.violated(h.property, ruleNeverWritten, []*Operation{r})
+			rule, ops := h.unwritten(r)
+			j.violated(h.property, rule, ops)
 		case write != nil && write.Start > r.End:
 			j.violated(h.property, ruleTooEarly, withoutNil(write, r))
 		case ranged && wanted != r.Received:

@@ -24,7 +24,8 @@ type conflict struct {
 // Rules that registers break.
 const (
 	ruleNeverWritten = "a value was read that nobody wrote"
-	ruleReadTooEarly = "a value was read before its write began"
+	ruleRefusedWrite = "a write took effect although the store had refused it"
+	ruleReadTooEarly = "a value was read before its write started"
 	ruleNoOrder      = "no order of the reads and writes explains what was read"
 )
 
@@ -120,11 +121,13 @@ func zoneConflicts(forward, backward []*zone) (conflicts []conflict) {
 			conflicts = append(conflicts, between(apart[i-1], b))
 		}
 	}
-	slices.SortFunc(conflicts, func(a, b conflict) int { return cmp.Compare(a.ops[0].Start, b.ops[0].Start) })
-	return conflicts
+	slices.SortFunc(conflicts, func(a, b conflict) int {
+		return slices.CompareFunc(a.ops, b.ops, func(a, b *Operation) int { return cmp.Compare(a.Start, b.Start) })
+	})
+	return slices.CompactFunc(conflicts, func(a, b conflict) bool { return slices.Equal(a.ops, b.ops) })
 }
 
-// between is the conflict of two values of which each must have been in the register before the other.
+// between is the conflict of two values, each of which must have been in the register before the other.
 func between(a, b *zone) conflict {
 	all := []*Operation{a.firstEndOp, a.lastStartOp, b.firstEndOp, b.lastStartOp}
 	for _, z := range []*zone{a, b} {

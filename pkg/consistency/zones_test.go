@@ -31,8 +31,8 @@ type simulation struct {
 	broken  bool // some reads return any value
 }
 
-// run returns a history. Each request takes effect at an instant of its interval; that of a write with unknown outcome
-// is at any later time, or never.
+// run returns a history. Each request takes effect at an instant of its interval, and a write with unknown outcome
+// at any later time, or never.
 func (s *simulation) run() (history []access, clients []int) {
 	type request struct {
 		access
@@ -132,7 +132,7 @@ func TestZonesOfManyOperations(t *testing.T) {
 	history = withoutUnseen(history)
 	began := time.Now()
 	conflicts := judgeRegister(history)
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	if len(conflicts) > 0 {

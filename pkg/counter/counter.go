@@ -12,7 +12,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A Counter counts a set of requests, such as those of one operation at one host. Failed
+// A Counter counts a set of requests, such as all of one operation at one host. Failed
 // requests count only in Requests and Errors. Sums stop at the largest number, so the order
 // of Add and Merge changes nothing. The zero value is ready for use.
 type Counter struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // errNoTimes says that there is nothing to make a histogram of.
-var errNoTimes = errors.New("no single latencies are known of its operations")
+var errNoTimes = errors.New("the individual latencies of its operations are not known")
 
 // ErrSeveral says that there is more than one operation.
 var ErrSeveral = errors.New("a .hgrm file has one distribution")

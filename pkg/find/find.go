@@ -1,5 +1,5 @@
 // Package find searches for the highest load at which all assertions about a store hold. It decides which load is offered for
-// how long, and what follows from the answers; a [Runner] offers the load.
+// how long, and draws conclusions from the answers; a [Runner] offers the load.
 package find
 
 import (
@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"warp/internal/human"
 )
 
 // Piece is the length of the pieces of a step that the bootstrap resamples.
@@ -15,6 +18,10 @@ const Piece = 100 * time.Millisecond
 
 // MinStep is how long a step lasts at least.
 const MinStep = 10 * time.Second
+
+// MinRunEvery is how long a run takes at least on average: the second run of a step may be short, and each later one is preceded
+// by as much again.
+const MinRunEvery = MinStep / 2
 
 // A Load is what a step offers.
 type Load struct {
@@ -172,9 +179,9 @@ func (s *search) rise(ctx context.Context, from float64) error {
 			return nil
 		}
 		if st.Outcome == Failed {
-			return s.end(None, "not even %s hold: %s", s.Show(load), st.Why)
+			return s.end(None, "not even at %s do all assertions hold: %s", s.Show(load), st.Why)
 		}
-		return s.end(Undecided, "it stayed open whether even %s hold", s.Show(load))
+		return s.end(Undecided, "it remains open whether all assertions hold even at %s", s.Show(load))
 	}
 }
 
@@ -233,7 +240,7 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 		s.down(load)
 		return false, nil
 	case above.Outcome == Open || below.Outcome == Open:
-		s.note("a confirmation of %s stayed open, and was judged by its value: a longer --max-step gives narrower intervals", s.Show(load))
+		s.note("a confirmation of %s remained open, and was judged by its value: a longer --max-step gives narrower intervals", s.Show(load))
 	}
 	if s.Hold > 0 {
 		held, err := s.step(ctx, load, Hold)
@@ -245,7 +252,7 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 			s.down(load)
 			return false, nil
 		case held.Outcome == Open:
-			s.note("it stayed open whether %s hold for longer", s.Show(load))
+			s.note("it remains open whether all assertions hold at %s for longer", s.Show(load))
 		}
 	}
 	s.result.Status, s.result.Estimate = Found, load
@@ -276,11 +283,11 @@ func (s *search) fromBothSides(ctx context.Context, load float64, again bool) (a
 
 // overload returns twice the load, but no more than was offered before.
 func (s *search) overload(load float64) float64 {
-	most := s.hi
+	highest := s.hi
 	for _, st := range s.result.Steps {
-		most = max(most, st.Value)
+		highest = max(highest, st.Value)
 	}
-	return min(2*load, most)
+	return min(2*load, highest)
 }
 
 // confirmOnce confirms a load that comes after another one. An open confirmation is repeated once.
@@ -326,7 +333,7 @@ func (s *search) offerable(load float64) error {
 	case s.Closed && load > float64(s.MaxWorkers):
 		return s.end(Limited, "all assertions hold with %s, and --max-concurrent allows %d", s.Show(s.lo), s.MaxWorkers)
 	case load > maxLoad:
-		return s.end(Limited, "all assertions hold at %s, and warp offers no more", s.Show(s.lo))
+		return s.end(Limited, "all assertions hold at %s, and warp cannot offer more", s.Show(s.lo))
 	}
 	return nil
 }
@@ -354,9 +361,22 @@ func (st *Step) counts() bool { return !st.Repeat && st.Role != Approach }
 // Show formats a load with its unit.
 func (o *Options) Show(load float64) string {
 	if o.Closed {
-		return fmt.Sprintf("%.0f workers", load)
+		return human.Plural(int(load), "worker")
 	}
-	return fmt.Sprintf("%.4g requests/s", load)
+	return human.Number(load, 4) + " requests/s"
+}
+
+// Bracket describes the highest load that held and the lowest one above it that failed; 0 = unknown.
+func (o *Options) Bracket(held, failed float64) string {
+	switch {
+	case held == 0 && failed == 0:
+		return "nothing is known"
+	case held == 0:
+		return fmt.Sprintf("below %s", o.Show(failed))
+	case failed == 0:
+		return fmt.Sprintf("at least %s", o.Show(held))
+	}
+	return fmt.Sprintf("between %s and %s", o.Show(held), o.Show(failed))
 }
 
 // bracket returns the highest load that held and the lowest one above it that failed. The later one of two steps that contradict
@@ -373,10 +393,10 @@ func (s *search) bracket() (held, failed float64, first string) {
 		}
 		switch st.Outcome {
 		case Held:
-			fails = keep(fails, func(e end) bool { return e.load > st.Value })
+			fails = slices.DeleteFunc(fails, func(e end) bool { return e.load <= st.Value })
 			holds = append(holds, end{load: st.Value})
 		case Failed:
-			holds = keep(holds, func(e end) bool { return e.load < st.Value })
+			holds = slices.DeleteFunc(holds, func(e end) bool { return e.load >= st.Value })
 			fails = append(fails, end{st.Value, st.Why})
 		}
 	}
@@ -389,15 +409,6 @@ func (s *search) bracket() (held, failed float64, first string) {
 		}
 	}
 	return held, failed, first
-}
-
-func keep[E any](all []E, ok func(E) bool) (kept []E) {
-	for _, e := range all {
-		if ok(e) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
 }
 
 // conclude completes the result.

@@ -69,17 +69,19 @@ type Observation struct {
 	Logs     []string
 }
 
-// The store need not answer all requests that are due in a window, because some are in flight at its end.
+// The store need not answer all requests that are due in a window, because some are in flight at its end: at low rates more than
+// on average by chance, or because this machine paused for a moment.
 const (
 	answeredShare = .99
 	inFlightTimes = 2
+	inFlightMore  = 5
 )
 
 // behind says that the store did not keep up with the offered load; "" = it did.
 func (o *Observation) behind() string {
 	short := o.Due - o.Answered
 	switch {
-	case o.Due == 0 || short <= inFlightTimes*o.InFlight:
+	case o.Due == 0 || short <= inFlightTimes*o.InFlight+inFlightMore:
 		return ""
 	case o.Answered < answeredShare*o.Due:
 		return fmt.Sprintf("%.1f %% of the requests were answered in time", 100*o.Answered/o.Due)
@@ -94,14 +96,14 @@ func (o *Observation) judge() (Outcome, string) {
 	if why := o.behind(); why != "" {
 		return Failed, why
 	}
-	outcome, worst, most := Held, "", math.Inf(-1)
+	outcome, worst, largest := Held, "", math.Inf(-1)
 	for i := range o.Values {
 		v := &o.Values[i]
 		switch side := v.side(); {
 		case side == Failed:
 			outcome = Failed
-			if m := v.miss(); m > most {
-				most, worst = m, v.describe()
+			if m := v.miss(); m > largest {
+				largest, worst = m, v.describe()
 			}
 		case side == Open && outcome == Held:
 			outcome = Open
@@ -173,10 +175,10 @@ func growing(pieces []results.Slice, inFlight float64) bool {
 	return mean[quarters-1]-mean[0] > max(inFlightTimes*inFlight, (1-answeredShare)/2*due)
 }
 
-// Observe makes an observation of the course of a whole step, with the pieces that are resampled, and of the courses that the
+// Observe makes an observation of the timeline of a whole step, with the pieces that are resampled, and of the timelines that the
 // assertions are about. unsent are requests that were due in the window and never sent; open says that the load was
 // offered by a schedule.
-func Observe(asserts []*assert.Assertion, r *results.Report, whole *results.Course, of func(*assert.Assertion) *results.Course, unsent int64, open bool) Observation {
+func Observe(asserts []*assert.Assertion, r *results.Report, whole *results.Timeline, of func(*assert.Assertion) *results.Timeline, unsent int64, open bool) Observation {
 	w := &whole.Whole
 	o := Observation{Seconds: w.Seconds, InFlight: w.Latency.Sum() / 1e9 / max(w.Seconds, 1e-9)}
 	for i := range whole.Slices[Piece] {

@@ -123,31 +123,20 @@ func (r *Report) Demand(load float64) {
 	}
 }
 
+func (r *Report) options() *Options { return &Options{Closed: r.Unit == "workers"} }
+
 // Show formats a load with its unit.
-func (r *Report) Show(load float64) string {
-	o := Options{Closed: r.Unit == "workers"}
-	return o.Show(load)
-}
+func (r *Report) Show(load float64) string { return r.options().Show(load) }
 
 // Bracket describes the bracket.
-func (r *Report) Bracket() string {
-	switch {
-	case r.Held == 0 && r.Failed == 0:
-		return "nothing is known"
-	case r.Held == 0:
-		return fmt.Sprintf("below %s", r.Show(r.Failed))
-	case r.Failed == 0:
-		return fmt.Sprintf("at least %s", r.Show(r.Held))
-	}
-	return fmt.Sprintf("between %s and %s", r.Show(r.Held), r.Show(r.Failed))
-}
+func (r *Report) Bracket() string { return r.options().Bracket(r.Held, r.Failed) }
 
 // Headline is the result in a sentence.
 func (r *Report) Headline() string {
-	switch r.Status {
-	case Found:
+	switch {
+	case r.Status == Found:
 		return fmt.Sprintf("All assertions hold at %s (%s)", r.Show(r.Estimate), r.Bracket())
-	case None:
+	case r.Status == None || r.Held == 0 && r.Failed == 0:
 		return "No load was found: " + r.Sentence
 	}
 	return fmt.Sprintf("The highest load is %s: %s", r.Bracket(), r.Sentence)

@@ -3,6 +3,7 @@ package find
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"warp/internal/human"
@@ -21,7 +22,7 @@ func (s *search) step(ctx context.Context, load float64, role string) (*Step, er
 			continue
 		case st.Client != "":
 			st.Repeat = true
-			return st, s.end(Limited, "at %s this machine was the limit: %s", s.Show(load), st.Client)
+			return st, s.end(Limited, "at %s, %s", s.Show(load), strings.TrimSuffix(st.Client, "."))
 		case s.Closed || !st.Busy || s.settled:
 			return st, nil
 		case s.result.Workers >= s.MaxWorkers:
@@ -73,9 +74,9 @@ func (s *search) offer(ctx context.Context, l Load, role string) (*Step, error) 
 		left := s.MaxTime - s.Now().Sub(s.began)
 		if left < length {
 			if offered == 0 {
-				return st, s.end(Undecided, "--max-time=%s was over", human.Duration(s.MaxTime))
+				return st, s.end(Undecided, "--max-time=%s has passed", human.Duration(s.MaxTime))
 			}
-			break // judged by what there is
+			break // judged by the requests so far
 		}
 		s.progress(l, role, left)
 		o, err := s.r.Step(ctx, l, length, offered > 0)
@@ -104,12 +105,17 @@ func (s *search) offer(ctx context.Context, l Load, role string) (*Step, error) 
 const confirmStep = 30 * time.Second
 
 // shortest returns how long a step lasts at least, so that there are enough requests for the assertions.
-func (s *search) shortest(load float64) time.Duration {
-	if s.Closed {
+func (o *Options) shortest(load float64) time.Duration {
+	if o.Closed {
 		return MinStep
 	}
-	enough := time.Duration(math.Ceil(float64(s.Requests)/load)) * time.Second
-	return min(max(MinStep, enough), s.MaxStep)
+	enough := time.Duration(math.Ceil(float64(o.Requests)/load)) * time.Second
+	return min(max(MinStep, enough), o.MaxStep)
+}
+
+// FirstStep returns the load of the first step, and how long it is offered at least.
+func (o *Options) FirstStep() (Load, time.Duration) {
+	return Load{o.Start, max(o.Workers, 1)}, o.shortest(o.Start)
 }
 
 func (s *search) progress(l Load, role string, left time.Duration) {

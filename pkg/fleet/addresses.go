@@ -37,7 +37,7 @@ type memberList struct {
 
 // ParseMembers reads the value of --warp-client: hosts with or without a port,
 // separated by commas, with ranges like c-{1...10}; file:NAME is a list with one
-// such specification per line, in which "#" at the begin or after a space begins
+// such specification per line, in which "#" at the start or after a space begins
 // a comment; dns:NAME:PORT is every address of the name. An address can be
 // followed by #sha256= and the fingerprint of its certificate.
 func ParseMembers(ctx context.Context, spec string, lookup func(ctx context.Context, host string) ([]string, error)) ([]Member, error) {

@@ -89,7 +89,7 @@ func TestPinnedCertificate(t *testing.T) {
 	}
 	addr, right := serve()
 	_, wrong := serve()
-	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: ""} {
+	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "does not have the fingerprint in the list of clients", addr: ""} {
 		members, err := ParseMembers(t.Context(), spec, nil)
 		check.OK(t, err)
 		f := lead(t, func(o *Options) { o.Members = members; o.ConnectTimeout = 200 * time.Millisecond })

@@ -14,19 +14,34 @@ import (
 // remaining clients also cleans up after the others, once their leases allow
 // it.
 func (f *Fleet) Clean(ctx context.Context) error {
-	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Goal = max(o.Goal, protocol.Cleaned) })
-	err := f.await(ctx, protocol.Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Cleaned })
+	err := f.awaitClean(ctx)
 	if err == nil {
 		err = f.cleanUpOrphans(ctx)
 	}
+	return bench.JoinErrors([]error{err, f.release(ctx), f.cleanUpErrors()})
+}
+
+// HandOver ends a run after its preparation, and releases the clients. They leave their objects and markers, which the caller
+// has adopted.
+func (f *Fleet) HandOver(ctx context.Context) error {
+	f.setDesired(f.links, func(o *protocol.DesiredState) { o.HandOver = true })
+	return bench.JoinErrors([]error{f.awaitClean(ctx), f.release(ctx), f.cleanUpErrors()})
+}
+
+func (f *Fleet) awaitClean(ctx context.Context) error {
+	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Goal = max(o.Goal, protocol.Cleaned) })
+	return f.await(ctx, protocol.Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Cleaned })
+}
+
+// release frees the clients.
+func (f *Fleet) release(ctx context.Context) error {
 	f.mu.Lock()
 	for _, l := range f.links {
 		l.desired.Goal, l.desired.LogReceived = protocol.Released, l.verified
 		l.wake()
 	}
 	f.mu.Unlock()
-	released := f.await(ctx, protocol.Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Released })
-	return bench.JoinErrors([]error{err, released, f.cleanUpErrors()})
+	return f.await(ctx, protocol.Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Released })
 }
 
 // cleanUpOrphans delegates the clean-up after lost clients to a connected
@@ -74,11 +89,11 @@ func (f *Fleet) delegate() (cleaner *link, gone []*link) {
 		return nil, nil
 	}
 	if cleaner == nil {
-		f.options.Logf("nobody is there to remove what client %s left: the next warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
+		f.options.Logf("nobody can remove what client %s left: the next run of warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
 		return nil, nil
 	}
 	for _, l := range gone {
-		f.options.Logf("client %s is gone; what it left is removed once its lease has run out, %v after its last sign of life", l.name(), f.plan.Job.Options.Lease)
+		f.options.Logf("client %s is gone; its objects are removed when its lease has expired, %v after its last message", l.name(), f.plan.Job.Options.Lease)
 		cleaner.desired.Orphans = append(slices.Clip(cleaner.desired.Orphans), l.id)
 	}
 	cleaner.wake()

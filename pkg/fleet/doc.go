@@ -9,7 +9,7 @@
 //	Fleet.Connect   connects to all agents, compares their clocks       Attached
 //	Fleet.Prepare   sends each its job: open the bucket, write objects  Opened, Prepared
 //	Fleet.Measure   sends one start time to all, waits for the end      Measured
-//	Fleet.Finish    fetches what each has recorded                      Stored
+//	Fleet.Finish    fetches the logs of all clients                     Stored
 //	Fleet.Merge     makes one log of all
 //	Fleet.Report    makes one report of all, without logs
 //	Fleet.Clean     makes all remove what they wrote, and releases them Cleaned, Released

@@ -95,7 +95,7 @@ func TestClientsSendToInflux(t *testing.T) {
 	e := embedded(t)
 	var got influx
 	f := lead(t, nil, startMachine(t, nil), startMachine(t, func(o *agent.Options) { o.Skew = 300 * time.Millisecond }))
-	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.Exports.Influx = got.start(t, "influxtoken")
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	r := whole(t, f, p, path)
@@ -140,7 +140,7 @@ func TestInfluxThatRefuses(t *testing.T) {
 	}
 	m := startMachine(t, func(o *agent.Options) { o.Redact = secretive })
 	f := lead(t, nil, m)
-	p := getPlan(t, e.Addr(), time.Second)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.Exports.Influx = got.start(t, "right")
 	p.Job.Exports.Influx.Token = "wrongtoken"
 	check.OK(t, f.Connect(t.Context()))
@@ -179,7 +179,7 @@ func TestReceiversThatAreDead(t *testing.T) {
 			}
 		}
 	}, ms...)
-	p := getPlan(t, e.Addr(), time.Second)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.Exports = sink.Destinations{Influx: &sink.InfluxOptions{Server: "http://127.0.0.1:1", Token: "influxtoken", Bucket: "b"}, StatsD: "127.0.0.1:1"}
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	whole(t, f, p, path)
@@ -208,23 +208,33 @@ func TestClientsSendToStatsD(t *testing.T) {
 	check.OK(t, err)
 	defer l.Close()
 	f := lead(t, nil, startMachine(t, nil), startMachine(t, nil))
-	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.Exports = sink.Destinations{StatsD: l.LocalAddr().String(), StatsDProbe: true}
+	const over = "this test is over"
+	read := make(chan string)
+	go func() {
+		var all strings.Builder
+		for buf := make([]byte, 1<<16); ; all.WriteByte('\n') {
+			n, _, err := l.ReadFrom(buf)
+			if text := string(buf[:n]); err != nil || text == over {
+				read <- all.String()
+				return
+			}
+			all.Write(buf[:n])
+		}
+	}()
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	whole(t, f, p, path)
+	last, err := net.Dial("udp", l.LocalAddr().String()) // comes after all that was sent before
+	check.OK(t, err)
+	defer last.Close()
+	_, err = last.Write([]byte(over))
+	check.OK(t, err)
 	line := regexp.MustCompile(`(?m)^warp\.[^.]+-([^.-]+-\d)\.([a-z]+)\.count:(\d+)\|c$`)
 	got := map[string]int{}
-	buf := make([]byte, 1<<16)
-	for {
-		_ = l.SetReadDeadline(time.Now().Add(200 * time.Millisecond)) // all of it was sent before
-		n, _, err := l.ReadFrom(buf)
-		if err != nil {
-			break
-		}
-		for _, m := range line.FindAllStringSubmatch(string(buf[:n]), -1) {
-			count, _ := strconv.Atoi(m[3])
-			got[m[1]+" "+strings.ToUpper(m[2])] += count
-		}
+	for _, m := range line.FindAllStringSubmatch(<-read, -1) {
+		count, _ := strconv.Atoi(m[3])
+		got[m[1]+" "+strings.ToUpper(m[2])] += count
 	}
 	for series, n := range requestsOf(t, path) {
 		if got[series] != n {
@@ -261,12 +271,12 @@ func TestMetricsOfAllClients(t *testing.T) {
 	e := embedded(t)
 	_, behind := through(t, startMachine(t, nil))
 	f := lead(t, nil, startMachine(t, nil), behind)
-	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.Exports.Metrics = true
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	check.OK(t, f.Prepare(ctx, p))
-	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Measure(ctx, func() { when(t, func() bool { return warm(f) }, func() { f.End("") }) }))
 	final := page(t, f) // complete as soon as all have measured
 	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -303,7 +313,7 @@ func TestMetricsOfAllClients(t *testing.T) {
 	}
 }
 
-// Metrics can neither flood the coordinator nor blow up in it, and come only where they are wanted.
+// Metrics can neither flood the coordinator nor crash it, and come only where they are wanted.
 func TestHostileMetrics(t *testing.T) {
 	t.Parallel()
 	m := sink.NewMetrics("c")

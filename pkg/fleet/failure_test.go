@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/pause"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/fleet/agent"
@@ -35,10 +36,10 @@ func rows(t *testing.T, path string) map[string]int {
 	return n
 }
 
-// shortTimeout and shortTimeouts make a machine, and a coordinator, that give up soon.
-func shortTimeout(o *agent.Options) { o.Timeout = 2500 * time.Millisecond }
+// shortTimeout and shortTimeouts make a machine, and a coordinator, that give up soon, but not because this machine stalls.
+func shortTimeout(o *agent.Options) { o.Timeout = 8 * time.Second }
 
-func shortTimeouts(o *Options) { o.Timeout = 3500 * time.Millisecond }
+func shortTimeouts(o *Options) { o.Timeout = 12 * time.Second }
 
 // Connections that break cost nothing: neither a row nor the client.
 func TestBrokenConnections(t *testing.T) {
@@ -49,7 +50,7 @@ func TestBrokenConnections(t *testing.T) {
 	f := lead(t, nil, m, other)
 	rest := w.cutOften()
 	ctx := t.Context()
-	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
+	measured(t, f, getPlan(t, e.Addr(), 5*time.Second))
 	rest()
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	stats, _, err := f.Merge(ctx, path)
@@ -68,11 +69,22 @@ func TestShortPartition(t *testing.T) {
 	e := embedded(t)
 	w, m := through(t, startMachine(t, nil))
 	f := lead(t, nil, m, startMachine(t, nil))
-	time.AfterFunc(1500*time.Millisecond, w.hold)
-	time.AfterFunc(4500*time.Millisecond, w.release)
+	ctx := t.Context()
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	when(t, func() bool { return working(f) }, func() {
+		w.hold()
+		pause.For(ctx, 3*time.Second)
+		w.release()
+		f.End("the partition is over")
+	})
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
-	r := whole(t, f, getPlan(t, e.Addr(), 4*time.Second), path)
-	if len(r.Lost) > 0 || len(rows(t, path)) != 2 {
+	_, _, err := f.Merge(ctx, path)
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
+	if r := f.Result(); len(r.Lost) > 0 || len(rows(t, path)) != 2 {
 		t.Errorf("%+v %v", r, rows(t, path))
 	}
 	empty(t, e.Addr())
@@ -84,12 +96,16 @@ func TestLostClient(t *testing.T) {
 	e := embedded(t)
 	gone := startMachine(t, shortTimeout)
 	w, m := through(t, gone)
-	other := startMachine(t, shortTimeout)
+	other := startMachine(t, nil)
 	f := lead(t, shortTimeouts, m, other)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
-	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
-	when(t, func() bool { return working(f) && arrived(f) }, w.hold)
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	when(t, func() bool { return working(f) && arrived(f) }, func() {
+		w.hold()
+		_ = f.await(ctx, "to be lost", time.Minute, forCounted, func(l *link) bool { return l.id != f.links[0].id })
+		f.End("one is lost")
+	})
 	check.OK(t, f.Measure(ctx, func() {}))
 	check.OK(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -117,7 +133,7 @@ func TestLostClient(t *testing.T) {
 	w.release()
 	// It is ready for the next one.
 	next := lead(t, nil, m, other)
-	whole(t, next, getPlan(t, e.Addr(), time.Second), filepath.Join(t.TempDir(), "next"))
+	whole(t, next, getPlan(t, e.Addr(), untilWarm), filepath.Join(t.TempDir(), "next"))
 }
 
 // A client that goes while all wait for a start that is far ahead ends the run, before it begins.
@@ -151,7 +167,7 @@ func TestDeadCoordinator(t *testing.T) {
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
-	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
 	go func() { _ = f.Measure(ctx, func() {}) }()
 	check.Eventually(t, "requests of all clients", func() bool { return working(f) })
 	f.Close() // as a kill does: nothing is said
@@ -172,7 +188,7 @@ func TestDeadCoordinator(t *testing.T) {
 	if _, err := collect(); !errors.Is(err, errNothingKept) {
 		t.Errorf("a second time: %v", err)
 	}
-	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), time.Second), filepath.Join(folder, "next"))
+	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), untilWarm), filepath.Join(folder, "next"))
 }
 
 // What one client cannot do before the run ends it for all, and is said of that client.
@@ -298,7 +314,7 @@ func TestSlowLink(t *testing.T) {
 	w.rate = 60 << 10
 	f := lead(t, nil, m, startMachine(t, nil))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
-	r := whole(t, f, getPlan(t, e.Addr(), time.Second), path)
+	r := whole(t, f, getPlan(t, e.Addr(), 4*time.Second), path)
 	if len(r.Lost) > 0 || len(rows(t, path)) != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -341,14 +357,17 @@ func TestEndedClient(t *testing.T) {
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
-	p := getPlan(t, e.Addr(), 3*time.Second)
+	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.Lease = time.Hour
 	check.OK(t, f.Prepare(ctx, p))
-	when(t, func() bool { return working(f) }, ms[0].stop)
+	when(t, func() bool { return working(f) }, func() {
+		ms[0].stop()
+		f.End("one is gone")
+	})
 	check.OK(t, f.Measure(ctx, func() {}))
 	check.OK(t, f.Finish(ctx))
 	r := f.Result()
-	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "somebody ended warp client") || !strings.Contains(r.Lost[0].Error(), ms[0].addr) {
+	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "warp client was stopped") || !strings.Contains(r.Lost[0].Error(), ms[0].addr) {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -39,11 +39,12 @@ func TestMarks(t *testing.T) {
 	}
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
-	check.OK(t, f.Prepare(ctx, getPlan(t, store.Addr(), 3*time.Second)))
+	check.OK(t, f.Prepare(ctx, getPlan(t, store.Addr(), time.Hour)))
 	var set []oplog.Mark
 	done := make(chan struct{})
 	check.OK(t, f.Measure(ctx, func() {
 		go func() {
+			defer when(t, func() bool { return working(f) }, func() { f.End("all marks are set") })
 			defer close(done)
 			for i := range 5 {
 				time.Sleep(200 * time.Millisecond)

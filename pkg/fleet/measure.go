@@ -32,7 +32,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 		return err
 	}
 	if !f.plan.Start.IsZero() {
-		f.options.Logf("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
+		f.options.Logf("all clients are ready; the measurement starts at %s", f.plan.Start.Format("15:04:05"))
 	}
 	// Waiting may take long, and a run that begins without a client is not what
 	// the user requested.
@@ -92,7 +92,7 @@ func (f *Fleet) announceStart() (time.Time, error) {
 	start := f.earliestStart()
 	if !f.plan.Start.IsZero() {
 		if f.plan.Start.Before(start) {
-			return start, fmt.Errorf("the start at %s has passed before all clients were ready: begin earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
+			return start, fmt.Errorf("the start at %s has passed before all clients were ready: start earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
 		}
 		start = f.plan.Start
 	}

@@ -59,7 +59,7 @@ func (f *Fleet) Report() (*results.Report, error) {
 	total.Close(t)
 	r, err := total.Report()
 	if err != nil {
-		return nil, fmt.Errorf("put the figures of all clients together: %w", err)
+		return nil, fmt.Errorf("merge the figures of all clients: %w", err)
 	}
 	h := f.plan.Job.Header
 	h.Warp, h.Benchmark = f.options.Warp, f.plan.Job.Options.Benchmark

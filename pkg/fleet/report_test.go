@@ -16,6 +16,7 @@ import (
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -29,7 +30,7 @@ func TestStress(t *testing.T) {
 		ms = append(ms, startMachine(t, func(o *agent.Options) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
 	}
 	f := lead(t, nil, ms...)
-	p := getPlan(t, e.Addr(), time.Second)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.NoLog = true
 	measured(t, f, p)
 	got, err := f.Report()
@@ -74,7 +75,7 @@ func text(t *testing.T, r *results.Report) string {
 	bare.Describe(oplog.Header{}, oplog.Trailer{})
 	var b strings.Builder
 	check.OK(t, report.CSV(&b, &bare))
-	check.OK(t, report.Text(&b, &bare, report.TextOptions{}))
+	check.OK(t, report.Text(&b, &bare, printer.Options{}))
 	return b.String()
 }
 
@@ -85,14 +86,19 @@ func TestStressWithoutOne(t *testing.T) {
 	other := startMachine(t, nil)
 	away := startMachine(t, nil)
 	w, behind := through(t, away)
-	f := lead(t, func(o *Options) { o.Timeout = time.Second }, other, behind)
-	p := getPlan(t, e.Addr(), 3*time.Second)
+	f := lead(t, shortTimeouts, other, behind)
+	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	check.OK(t, f.Prepare(ctx, p))
 	check.OK(t, f.Measure(ctx, func() {
-		when(t, func() bool { return working(f) }, func() { w.hold(); w.cut() })
+		when(t, func() bool { return working(f) }, func() {
+			w.hold()
+			w.cut()
+			_ = f.await(ctx, "to be lost", time.Minute, forCounted, func(l *link) bool { return l.name() != behind.addr })
+			f.End("one is lost")
+		})
 	}))
 	check.OK(t, f.Finish(ctx))
 	report, err := f.Report()
@@ -124,8 +130,8 @@ func TestLostBeforeTheWindow(t *testing.T) {
 		duration, timeout time.Duration
 		begins            bool
 	}{
-		"the window begins without it":   {5 * time.Second, 20 * time.Second, true},
-		"the run ends before it is lost": {500 * time.Millisecond, 5 * time.Second, false},
+		"the window begins without it":   {15 * time.Second, 20 * time.Second, true},
+		"the run ends before it is lost": {3 * time.Second, 12 * time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +163,7 @@ func TestLostBeforeTheWindow(t *testing.T) {
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	m := startMachine(t, func(o *agent.Options) { o.Timeout = time.Second })
+	m := startMachine(t, shortTimeout)
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
@@ -195,7 +201,7 @@ func TestReportIsThatOfTheLog(t *testing.T) {
 	}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
-	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
+	measured(t, f, getPlan(t, e.Addr(), untilWarm))
 	got, err := f.Report()
 	check.OK(t, err)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")

@@ -63,7 +63,7 @@ func (r *Result) add(client string, o *protocol.Outcome) {
 	}
 }
 
-// cutPrefix returns what follows prefix in text, if text begins with it.
+// cutPrefix returns text without prefix, if text begins with it.
 func cutPrefix(text, prefix string) string {
 	if rest, ok := strings.CutPrefix(text, prefix); ok {
 		return rest

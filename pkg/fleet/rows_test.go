@@ -154,7 +154,7 @@ func TestRowsOfLostClient(t *testing.T) {
 	gone := startMachine(t, shortTimeout)
 	w, m := through(t, gone)
 	var arrived listing
-	f := lead(t, func(o *Options) { shortTimeouts(o); o.Rows = arrived.write }, startMachine(t, shortTimeout), m)
+	f := lead(t, func(o *Options) { shortTimeouts(o); o.Rows = arrived.write }, startMachine(t, nil), m)
 	ctx := t.Context()
 	check.OK(t, f.Connect(ctx))
 	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
@@ -195,7 +195,7 @@ func TestDroppedLogs(t *testing.T) {
 			return arrived.write(batch)
 		}
 	}, ms...)
-	p := getPlan(t, e.Addr(), time.Second)
+	p := getPlan(t, e.Addr(), untilWarm)
 	p.Job.DropLog = true
 	ctx := t.Context()
 	measured(t, f, p)
@@ -223,7 +223,7 @@ func TestRowsRefused(t *testing.T) {
 	e := embedded(t)
 	m := startMachine(t, nil)
 	f := lead(t, func(o *Options) { o.Rows = func([]oplog.Record) error { return errors.New("full") } }, m)
-	measured(t, f, getPlan(t, e.Addr(), time.Second))
+	measured(t, f, getPlan(t, e.Addr(), untilWarm))
 	var which *Error
 	if err := f.EndRows(); !errors.As(err, &which) || which.Client != m.addr || !strings.Contains(err.Error(), "full") {
 		t.Errorf("%v", err)

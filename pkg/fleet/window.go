@@ -38,7 +38,7 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 // maximum warm-up.
 const warmGrace = 2 * time.Second
 
-// warmTimeout returns the latest begin of the window. A client that died or was
+// warmTimeout returns the latest start of the window. A client that died or was
 // disconnected must not keep the others from measuring.
 func (f *Fleet) warmTimeout() time.Time {
 	return f.begun.Add(f.plan.Job.Options.MaxWarmUp() + warmGrace)

@@ -12,11 +12,11 @@ func shapes() []PayloadOptions {
 		{Seed: 1, File: bytes.Repeat([]byte("warp"), 30_001)}}, payloadKinds...)
 }
 
-// pieces writes data to c in pieces of up to most bytes.
-func pieces(t *testing.T, r *rand.Rand, c *Comparer, data []byte, most int) {
+// pieces writes data to c in pieces of up to maxLen bytes.
+func pieces(t *testing.T, r *rand.Rand, c *Comparer, data []byte, maxLen int) {
 	t.Helper()
 	for len(data) > 0 {
-		n := min(1+r.IntN(most), len(data))
+		n := min(1+r.IntN(maxLen), len(data))
 		if written, err := c.Write(data[:n]); written != n || err != nil {
 			t.Fatalf("took %d of %d bytes, %v", written, n, err)
 		}
@@ -79,10 +79,10 @@ func TestComparerBeyondTheEnd(t *testing.T) {
 	p := mustPayload(t, PayloadOptions{Seed: 1})
 	data := append(content(p, 9, 1000), "and more"...)
 	for _, n := range []int{0, 1, 999, 1000, 1001, 1008} {
-		for _, most := range []int{1, 3, 2000} {
+		for _, maxLen := range []int{1, 3, 2000} {
 			c := p.NewComparer()
 			c.Reset(9, 1000, 0)
-			pieces(t, rand.New(rand.NewPCG(1, 1)), c, data[:n], most)
+			pieces(t, rand.New(rand.NewPCG(1, 1)), c, data[:n], maxLen)
 			if d, ok := c.Difference(); ok {
 				t.Errorf("%d of 1000 bytes: %+v", n, d)
 			}

@@ -102,7 +102,7 @@ func NewPayload(o PayloadOptions) (*Payload, error) {
 		return nil, fmt.Errorf("duplicate share of objects: %d%% is not between 0%% and 100%%", o.DedupPct)
 	}
 	if (o.File != nil || o.Tar) && (o.CompressiblePct > 0 || o.DedupPct > 0) || o.File != nil && o.Tar {
-		return nil, errors.New("content of a file, archives, and content that compresses or repeats exclude each other")
+		return nil, errors.New("content of a file, archives, and compressible or duplicate content cannot be combined")
 	}
 	if o.File != nil && len(o.File) == 0 {
 		return nil, errors.New("an empty file has no content to repeat")

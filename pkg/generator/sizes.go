@@ -36,7 +36,7 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 	kind, rest, ok := strings.Cut(spec, ":")
 	kind = strings.TrimSpace(kind)
 	if ok && randomize && (kind == exactKind || kind == lognormalKind) {
-		return nil, fmt.Errorf("sizes %q are random by themselves: leave --obj.randsize out", spec)
+		return nil, fmt.Errorf("sizes %q are already random: leave out --obj.randsize", spec)
 	}
 	switch {
 	case ok && kind == exactKind:
@@ -61,6 +61,9 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 	}
 	return newLogSizes(size), nil
 }
+
+// Fixed returns sizes that are all the same.
+func Fixed(size int64) Sizes { return fixedSize(size) }
 
 type fixedSize int64
 
@@ -97,7 +100,7 @@ func parseRange(spec string, randomize bool) (Sizes, error) {
 
 func parseUniform(spec string, randomize bool) (Sizes, error) {
 	if randomize {
-		return nil, fmt.Errorf("sizes %q: MIN-MAX is random by itself, and evenly so; --obj.randsize wants MIN,MAX", spec)
+		return nil, fmt.Errorf("sizes %q: MIN-MAX is already random, with equal chances; --obj.randsize wants MIN,MAX", spec)
 	}
 	from, to, _ := strings.Cut(spec, "-")
 	low, err := ParseSize(from)
@@ -151,7 +154,7 @@ func (b *bucketSizes) add(item string) error {
 		return err
 	}
 	if border <= previous {
-		return fmt.Errorf("the size must be larger than that of the bucket before (%d)", previous)
+		return fmt.Errorf("the size must be larger than the one before (%d)", previous)
 	}
 	b.borders, b.sums = append(b.borders, border), append(b.sums, sum)
 	return nil
@@ -169,11 +172,11 @@ func parseWeighted(item string, sum int64) (size, newSum int64, err error) {
 	weight, err := strconv.ParseInt(strings.TrimSpace(weightText), 10, 64)
 	switch {
 	case err != nil:
-		return 0, 0, fmt.Errorf("the weight %q is not a whole number that fits", weightText)
+		return 0, 0, fmt.Errorf("the weight %q is not a whole number, or is too large", weightText)
 	case weight < 1:
 		return 0, 0, errors.New("the weight must be at least 1")
 	case sum+weight < sum:
-		return 0, 0, errors.New("the weights add up to more than fits")
+		return 0, 0, errors.New("the sum of the weights is too large")
 	}
 	return size, sum + weight, nil
 }

@@ -22,7 +22,7 @@ func parseExact(spec, rest string) (Sizes, error) {
 	for item := range strings.SplitSeq(rest, ",") {
 		size, newSum, err := parseWeighted(strings.TrimSpace(item), sum)
 		if err == nil && slices.Contains(s.sizes, size) {
-			err = fmt.Errorf("this size is there already")
+			err = fmt.Errorf("this size occurs twice")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sizes %q: %q: %w", spec, item, err)

@@ -35,7 +35,7 @@ func TestStratified(t *testing.T) {
 	}
 }
 
-// The quantiles of the draws are those of the distribution, and their mean is as documented after
+// The draws have the quantiles of the distribution, and their mean is as documented after
 // few draws: independent ones would need 21,000 for 5 %.
 func TestLognormalSizes(t *testing.T) {
 	t.Parallel()
@@ -65,16 +65,16 @@ func TestLognormalSizes(t *testing.T) {
 		}
 	}
 	clipped := mustSizes(t, "lognormal:median=1000,sigma=2,max=7389", false)
-	sum, most := 0.0, 0
+	sum, above := 0.0, 0
 	sampled := sample(t, clipped, n, 1, 7389, func(size int64) {
 		if size == 7389 {
-			most++
+			above++
 		}
 	})
 	if sum = sampled / n; math.Abs(sum/clipped.Mean()-1) > 0.01 {
 		t.Errorf("mean %.1f, want %.1f", sum, clipped.Mean())
 	}
-	if share := float64(most) / n; math.Abs(share-0.158655) > 0.001 {
+	if share := float64(above) / n; math.Abs(share-0.158655) > 0.001 {
 		t.Errorf("%.4f of the sizes are clipped, want 0.1587", share)
 	}
 }
@@ -124,7 +124,7 @@ func TestZipf(t *testing.T) {
 	}
 }
 
-// Probabilities of scipy.stats.zipfian(0.99, 1000000).cdf at 1, 100 and 10000 ranks, by summation.
+// The reference is scipy.stats.zipfian(0.99, 1000000).cdf at 1, 100 and 10000 ranks, of SciPy 1.17.1.
 func TestZipfOfManyRanks(t *testing.T) {
 	t.Parallel()
 	const n, draws, exponent = 1_000_000, 200_000, 0.99
@@ -139,16 +139,9 @@ func TestZipfOfManyRanks(t *testing.T) {
 			}
 		}
 	}
-	total, at := 0.0, make(map[int]float64)
-	for k := 1; k <= n; k++ {
-		total += math.Pow(float64(k), -exponent)
-		at[k] = total
-		if !slices.Contains(limits, k) {
-			delete(at, k)
-		}
-	}
+	reference := [3]float64{0.06496944918900975, 0.34398522066787346, 0.6642711323392615}
 	for i, limit := range limits {
-		want := at[limit] / total
+		want := reference[i]
 		if got := counts[i] / draws; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws) {
 			t.Errorf("the first %d ranks have a share of %.4f, want %.4f", limit, got, want)
 		}

@@ -23,7 +23,7 @@ const interfaces = "/sys/class/net"
 // linksTo returns the interfaces through which the endpoints are reached. It omits loopback, which
 // has no speed.
 func linksTo(ctx context.Context, endpoints []string) (links []link) {
-	ctx, cancel := context.WithTimeout(ctx, linkPatience)
+	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
 	defer cancel()
 	seen := make(map[string]bool)
 	for _, e := range endpoints {
@@ -41,9 +41,9 @@ func linksTo(ctx context.Context, endpoints []string) (links []link) {
 	return links
 }
 
-// linkPatience limits how long slow name servers may delay a run, because only the verdict on the
+// linkTimeout limits how long slow name servers may delay a run, because only the verdict on the
 // client needs them.
-const linkPatience = 2 * time.Second
+const linkTimeout = 2 * time.Second
 
 func (l *link) begin() {
 	l.rx, l.tx = readNumber(l.name, "statistics/rx_bytes"), readNumber(l.name, "statistics/tx_bytes")

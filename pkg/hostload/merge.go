@@ -62,7 +62,7 @@ func mergeMachine(loads []*Load) (sum *Load, notes []string) {
 }
 
 // overlapping returns how many of the sorted loads ran at the same time as the first one or as each
-// other, and the time from the begin of the first to the end of the last.
+// other, and the time from the start of the first to the end of the last.
 func overlapping(loads []*Load) (n int, wall float64) {
 	for ; n < len(loads); n++ {
 		start := loads[n].Start.Sub(loads[0].Start).Seconds()
@@ -100,7 +100,7 @@ func count(cpus *big.Int) (n int) {
 	return n
 }
 
-// add returns the combined load of two clients. It sums what they have and use. For the time, and
+// add returns the combined load of two clients. It sums their resources and their use. For the time, and
 // for figures that limit a single client, it takes the worse value. a may be nil.
 func add(a, b *Load) *Load {
 	if a == nil {

@@ -38,7 +38,7 @@ func (m *Meter) Start() {
 	for i := range m.links {
 		m.links[i].begin()
 	}
-	m.start, m.cpu, m.waits = time.Now(), cpuTime(), threadWaits()
+	m.start, m.cpu, m.waits = time.Now(), CPUTime(), threadWaits()
 	m.idle, m.all = cpuTimes("/", allowedCPUs())
 	m.opened, m.runtime = m.connections(), readRuntime()
 }
@@ -48,7 +48,7 @@ func (m *Meter) Stop() *Load {
 	now := readRuntime()
 	wall := time.Since(m.start).Seconds()
 	l := &Load{
-		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
+		CPUSeconds:  (CPUTime() - m.cpu).Seconds(),
 		CPUWaitS:    m.waited().Seconds(),
 		IdleShare:   m.idleShare(),
 		WallSeconds: wall,

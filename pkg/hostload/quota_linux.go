@@ -11,14 +11,14 @@ import (
 // cpuQuota returns the number of cores that the control groups allow the process to use; 0 = no
 // limit. GOMAXPROCS also follows quotas, but rounds them up, to at least two. root is "/", except
 // in tests.
-func cpuQuota(root string) (least float64) {
+func cpuQuota(root string) (quota float64) {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
 		return 0
 	}
 	take := func(cores float64) {
-		if cores > 0 && (least == 0 || cores < least) {
-			least = cores
+		if cores > 0 && (quota == 0 || cores < quota) {
+			quota = cores
 		}
 	}
 	for line := range strings.Lines(string(groups)) {
@@ -42,7 +42,7 @@ func cpuQuota(root string) (least float64) {
 			}
 		}
 	}
-	return least
+	return quota
 }
 
 func hasController(list, name string) bool {

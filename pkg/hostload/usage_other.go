@@ -4,5 +4,7 @@ package hostload
 
 import "time"
 
-func cpuTime() time.Duration { return 0 } // 0 = not known
-func maxRSS() int64          { return 0 }
+// CPUTime is not known on this system.
+func CPUTime() time.Duration { return 0 }
+
+func maxRSS() int64 { return 0 }

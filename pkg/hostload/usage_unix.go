@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the user and system time of the process so far.
-func cpuTime() time.Duration {
+// CPUTime returns the user and system time of the process so far.
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -75,7 +75,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		note("1 %% of the requests were sent %.1f ms late or more, and not because of the store; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
 	}
 	if l.LagMaxS >= lagLimit {
-		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
+		note("recording fell %.1f s behind%s", l.LagMaxS, lagCause(l))
 	}
 	if !unbounded && l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
 		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured: the store closes them, or --disable-http-keepalive is given", l.Connections, requests))
@@ -100,6 +100,15 @@ func cpuVerdict(l *Load) string {
 		return fmt.Sprintf("waited for a core in %.0f %% of the time in which there was something to run; end what else runs on the machine, do not lower the priority of warp, or use another machine", 100*waited/(used+waited))
 	}
 	return ""
+}
+
+// lagCause says why recording fell behind. Compressing and writing a log take CPU time, too, so a slow disk is the suspect
+// only if there was enough of it.
+func lagCause(l *Load) string {
+	if cpuVerdict(l) != "" || l.GoSchedS >= schedLimit {
+		return ", probably for lack of CPU time"
+	}
+	return "; write the op log to a faster disk, or use --stress"
 }
 
 var figure = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)

@@ -68,6 +68,28 @@ func TestLimitsOfUnbounded(t *testing.T) {
 	}
 }
 
+// A disk is to blame for a late log only if there was enough CPU time to write it.
+func TestLateRecording(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		load Load
+		disk bool
+	}{
+		"enough CPU time":    {Load{CPUSeconds: 2}, true},
+		"all of it used":     {Load{CPUSeconds: 9}, false},
+		"others used it":     {Load{CPUSeconds: 1, CPUWaitS: 8}, false},
+		"goroutines waited":  {Load{CPUSeconds: 2, GoSchedS: .02}, false},
+		"the cores had time": {Load{CPUSeconds: 1, CPUWaitS: 8, IdleShare: .5}, true},
+	} {
+		l := test.load
+		l.WallSeconds, l.Cores, l.LagMaxS = 10, 1, 1.5
+		notes := Limits(&l, 1000, false)
+		if last := notes[len(notes)-1]; !strings.Contains(last, "1.5 s behind") || strings.Contains(last, "disk") != test.disk || strings.Contains(last, "CPU time") == test.disk {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
+}
+
 func TestJoinNotes(t *testing.T) {
 	t.Parallel()
 	limits := func(change func(*Load)) []string {

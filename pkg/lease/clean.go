@@ -210,8 +210,9 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 	return l.confirmationFor(m)(ctx, own)
 }
 
-// Listable reports whether a listing in XML 1.0 can contain a name. Clean-up finds objects by
-// listings, and not every store encodes names there.
+// Listable reports whether documents in XML 1.0 can contain a name. Clean-up finds objects by
+// listings, and deletes them in batches. Stores may encode names in listings, but a batch has no
+// encoding for names.
 func Listable(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
 		return r < ' ' || r == '\uFFFE' || r == '\uFFFF'

@@ -75,6 +75,7 @@ type Lease struct {
 
 	own         *ownMarker
 	mustRelease bool // the marker may be in the bucket
+	acquired    bool // the run may have uploaded objects
 	kept        bool // the run's objects stay
 
 	lists       *bool        // the store lists versions; nil = not known yet
@@ -129,7 +130,34 @@ func (l *Lease) Acquire(ctx context.Context) error {
 	if err := l.claimObjectKey(ctx, others); err != nil {
 		return err
 	}
-	return l.changeOwn(ctx, func(m *marker) { m.Claimed = true })
+	err = l.changeOwn(ctx, func(m *marker) { m.Claimed = true })
+	l.acquired = err == nil
+	return err
+}
+
+// Adopt takes over the marker of the run, which another process of that run has written and acquired. Both may renew it until
+// the other one hands it over. Release must follow, whether or not Adopt succeeds.
+func (l *Lease) Adopt(ctx context.Context) error {
+	m, err := l.readMarker(ctx, l.own.ref())
+	switch {
+	case err != nil:
+		return err
+	case m == nil || !m.Claimed:
+		return fmt.Errorf("run %s has no objects in bucket %s that could be kept", l.opts.Run, l.bucket)
+	}
+	l.own.marker, l.mustRelease, l.acquired = *m, true, true
+	if _, err := l.writeOwn(ctx); err != nil {
+		return err
+	}
+	l.own.renewInBackground()
+	return nil
+}
+
+// HandOver ends the renewals of the marker, which another process has adopted. Release then does nothing.
+func (l *Lease) HandOver(ctx context.Context) {
+	l.mustRelease = false
+	l.own.stopRenewing(ctx)
+	l.own.close()
 }
 
 // writeOwn writes the run's marker and returns when, by the store's clock.

@@ -221,7 +221,7 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 // to. The part has the highest number, and does not become part of the object. Its
 // size depends on the run too, since stores show nothing else of encrypted parts.
 func uploadProof(run string) []byte {
-	text := "this upload in parts is that of warp run " + run
+	text := "this upload in parts belongs to warp run " + run
 	sum := sha256.Sum256([]byte(text))
 	return append([]byte(text), make([]byte, binary.BigEndian.Uint16(sum[:]))...)
 }

@@ -35,7 +35,7 @@ func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 func (l *Lease) leftovers() string {
 	m := &l.own.marker
 	switch {
-	case !m.Claimed:
+	case !l.acquired:
 		return fmt.Sprintf("nothing was uploaded, but the marker %s may remain; the next warp on bucket %s removes it", m.key(), l.bucket)
 	case l.emptied:
 		return fmt.Sprintf("the objects are removed, but unfinished uploads and the marker %s may remain; the next warp on bucket %s removes them", m.key(), l.bucket)
@@ -141,7 +141,7 @@ func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
 		switch {
 		case m.Run != own.Run:
 		case !m.expired():
-			return errors.New("by the store's clock its lease is not over yet")
+			return errors.New("by the store's clock, its lease has not expired yet")
 		default:
 			return l.removeRun(ctx, &m.marker, others, now)
 		}

@@ -45,7 +45,7 @@ func TestInterruptedReleaseEnds(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "gave up") || !strings.Contains(err.Error(), "objects remain under warp-") {
 				t.Errorf("it says %v", err)
 			}
-			if took := time.Since(began); took > 15*time.Second {
+			if took := time.Since(began); took > 40*time.Second { // nobody gives up a silent store so soon otherwise, and an endless listing never
 				t.Errorf("it took %v", took)
 			}
 		})

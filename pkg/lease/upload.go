@@ -27,7 +27,7 @@ type Retry func(ctx context.Context, what string, do func() error) error
 func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 	u := &Upload{lease: l, retry: retry}
 	ref := store.Ref{Bucket: l.bucket, Key: l.own.marker.Object.Key}
-	err := u.send(ctx, "begin the upload of "+ref.Key, func(h *store.Host) (err error) {
+	err := u.send(ctx, "start the upload of "+ref.Key, func(h *store.Host) (err error) {
 		u.Upload, err = l.beginUpload(ctx, h, ref)
 		return err
 	})
@@ -94,7 +94,7 @@ func (u *Upload) checkAlone(ctx context.Context) error {
 		return err
 	}
 	if slices.ContainsFunc(uploads, func(id string) bool { return id != u.ID }) {
-		return fmt.Errorf("somebody else has begun to upload %s: choose another --obj.name", u.Key)
+		return fmt.Errorf("somebody else has started to upload %s: choose another --obj.name", u.Key)
 	}
 	return nil
 }

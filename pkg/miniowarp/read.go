@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/internal/exact"
+	"warp/internal/human"
 	"warp/pkg/results"
 )
 
@@ -35,7 +36,7 @@ func Read(r io.Reader, wanted string) (*results.Report, error) {
 	err := decode(limited, &doc)
 	switch {
 	case limited.N <= 0:
-		return nil, fmt.Errorf("the aggregated results are larger than %d MiB", maxText>>20)
+		return nil, fmt.Errorf("the aggregated results are larger than %s", human.Bytes(maxText))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errors.New("the aggregated results are cut off")
 	case err != nil:
@@ -211,7 +212,7 @@ func (i *instant) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if i.Time = i.UTC(); !i.IsZero() && (i.Year() < 1971 || i.Year() > 2200) {
-		return fmt.Errorf("the year %d cannot be", i.Year())
+		return fmt.Errorf("the year %d is impossible", i.Year())
 	}
 	return nil
 }
@@ -421,7 +422,7 @@ func (r *throughput) perSecond() (objects, payload float64) {
 	return exact.Ratio(float64(r.Objects), r.seconds()), exact.Ratio(float64(r.Bytes), r.seconds())
 }
 
-// segments are in order of time; what they were in the document is unsaid.
+// segments are in order of time, which the document does not promise.
 func (r *throughput) segments() []results.Segment {
 	length := min(float64(r.Segmented.Millis)/1e3, 1e9)
 	list := make([]results.Segment, 0, len(r.Segmented.Segments))
@@ -462,11 +463,11 @@ func partsOf(op *results.Operation, rates table[throughput], names []string) []r
 func (d *document) report(wanted string) *results.Report {
 	r := &results.Report{Version: 2, Command: d.Command, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Warnings: []string{
 		"These are aggregated results of minio/warp, not a log of requests: throughput and segments are what it computed, " +
-			"percentiles (≈) are averages of those of parts of the run and cannot be compared with percentiles of all requests, " +
-			"and what a report shows besides is unknown.",
+			"percentiles (≈) are averages of the percentiles of parts of the run and cannot be compared with percentiles of all requests, " +
+			"and other figures of a report are unknown.",
 	}}
 	if d.Final != nil && !*d.Final {
-		r.Warnings = append(r.Warnings, "The results are those of a run that was still going on.")
+		r.Warnings = append(r.Warnings, "The run was still going on when these results were written.")
 	}
 	slices.SortStableFunc(d.Ops.list, func(a, b results.Operation) int { return a.Start.Compare(b.Start) })
 	var end time.Time

@@ -34,7 +34,7 @@ type Live struct {
 type opCounts struct {
 	counter.Counter
 	name    string
-	first   int64 // begin of the first request
+	first   int64 // start of the first request
 	latency stats.Histogram
 	slots   [slotsKept]slotCounts
 }
@@ -60,7 +60,7 @@ type Part struct {
 	counter.Counter
 }
 
-// Op is one operation at one moment. Rates are those of successful requests.
+// Op is one operation at one moment. Rates count successful requests.
 type Op struct {
 	counter.Counter
 	Op       string

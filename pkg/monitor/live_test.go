@@ -8,7 +8,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// at returns the instant so many ms after the begin.
+// at returns the instant so many ms after the start.
 func at(ms int64) int64 { return testlog.Epoch + ms*int64(time.Millisecond) }
 
 // get returns a GET of 1000 bytes by a thread, from and to in ms.

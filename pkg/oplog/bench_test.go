@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"warp/internal/testlog"
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -31,7 +32,7 @@ func BenchmarkRead(b *testing.B) {
 	log := benchLog(b, rows)
 	b.ReportAllocs()
 	dst := make([]oplog.Record, 1024)
-	start := testlog.CPUTime()
+	start := hostload.CPUTime()
 	for range b.N {
 		r, err := oplog.NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
 		if err != nil {
@@ -54,7 +55,7 @@ func BenchmarkRead(b *testing.B) {
 		_ = r.Close()
 	}
 	total := float64(b.N) * rows
-	b.ReportMetric(float64(testlog.CPUTime()-start)/total, "cpu-ns/row")
+	b.ReportMetric(float64(hostload.CPUTime()-start)/total, "cpu-ns/row")
 	b.ReportMetric(float64(b.Elapsed())/total, "ns/row")
 	b.ReportMetric(float64(len(log))/rows, "bytes/row")
 }
@@ -63,7 +64,7 @@ func BenchmarkWrite(b *testing.B) {
 	const rows = 200_000
 	records := testlog.Downloads(rows)
 	b.ReportAllocs()
-	start := testlog.CPUTime()
+	start := hostload.CPUTime()
 	for range b.N {
 		w, err := oplog.NewWriter(io.Discard, oplog.Header{Warp: "test"})
 		if err != nil {
@@ -76,5 +77,5 @@ func BenchmarkWrite(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(testlog.CPUTime()-start)/float64(b.N)/rows, "cpu-ns/row")
+	b.ReportMetric(float64(hostload.CPUTime()-start)/float64(b.N)/rows, "cpu-ns/row")
 }

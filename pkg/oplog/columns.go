@@ -82,7 +82,7 @@ var columnNames = [numColumns]string{
 	colTokenReceived: "token_received",
 }
 
-// essential are the columns that every log must have, besides end or duration_ns.
+// essential are the columns that every log must have, in addition to end or duration_ns.
 var essential = []column{colThread, colOp, colObjects, colBytes, colErr, colStart}
 
 func (c column) String() string { return columnNames[c] }

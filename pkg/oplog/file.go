@@ -18,8 +18,11 @@ type File struct {
 	path string
 }
 
-// PartSuffix follows the name of a log that is being written.
-const PartSuffix = ".part"
+// The suffixes of op logs. While a log is being written, its name ends with both.
+const (
+	Suffix     = ".csv.zst"
+	PartSuffix = ".part"
+)
 
 // Create starts the log that will be at path. It writes to path + ".part", and
 // fails where either exists.
@@ -121,5 +124,5 @@ func syncFolder(path string) {
 // DefaultName is the name of a log for which the user has given none.
 func DefaultName(benchmark string, t time.Time, id string) string {
 	clean := strings.NewReplacer("/", "-", "\\", "-", "\x00", "-").Replace
-	return "warp-" + clean(benchmark) + "-" + t.Format("2006-01-02[150405]") + "-" + clean(id) + ".csv.zst"
+	return "warp-" + clean(benchmark) + "-" + t.Format("2006-01-02[150405]") + "-" + clean(id) + Suffix
 }

@@ -20,6 +20,7 @@ type Header struct {
 	Start      time.Time         `json:"start"`
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
 	Statements []string          `json:"statements,omitempty"` // of a script, as they were written
+	Workload   *Workload         `json:"workload,omitempty"`   // of all clients together; older logs have none
 	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
 	// Threads is how many the client may use, where that was known before the
 	// first row. Merge leaves as many numbers for it, used or not.
@@ -38,10 +39,23 @@ type Header struct {
 	// Checks says what warp consistency checked. The log has columns for it.
 	Checks *Checks `json:"checks,omitempty"`
 
+	// Like is the first 16 hexadecimal digits of the SHA-256 of the profile that sets the load; "" = none.
+	Like string `json:"like,omitempty"`
+
+	// Replay says which log was sent again.
+	Replay *Replay `json:"replay,omitempty"`
+
 	// Scripted says that the log has a column for the statements of a script,
 	// whether or not their text is known. A Writer also adds the column if
 	// there are Statements.
 	Scripted bool `json:"-"`
+}
+
+// A Workload says what load a run makes. Package identity computes it.
+type Workload struct {
+	ID       string            `json:"id,omitempty"`       // 16 hexadecimal digits, the same for the same load; "" = unknown
+	Settings map[string]string `json:"settings,omitempty"` // that define the load; the id is a hash of them
+	Unknown  string            `json:"unknown,omitempty"`  // why there is no id
 }
 
 // An Origin is one client of one run in a merged log. Its threads were moved
@@ -68,9 +82,11 @@ type Trailer struct {
 	Window  *Window        `json:"window,omitempty"`
 	// UnsentWaits says how long the unsent requests had waited; a merged log has them per run in Merged.
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
-	CutOff      *CutOff `json:"cut_off,omitempty"`
-	Pauses      []Pause `json:"pauses,omitempty"`
-	Picks       *Picks  `json:"picks,omitempty"`
+	// UnsentStages are the same for each stage of a run whose rate changes in stages; nil if all of its requests were sent.
+	UnsentStages []Unsent `json:"unsent_stages,omitempty"`
+	CutOff       *CutOff  `json:"cut_off,omitempty"`
+	Pauses       []Pause  `json:"pauses,omitempty"`
+	Picks        *Picks   `json:"picks,omitempty"`
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
 	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
 	Merged []*Trailer `json:"merged,omitempty"`

@@ -45,7 +45,7 @@ func (m Mark) MarshalJSON() ([]byte, error) {
 	return json.Marshal(markJSON{m.Time(), m.Text})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (m *Mark) UnmarshalJSON(b []byte) error {
 	var j markJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -89,7 +89,7 @@ func (w *Writer) AddMark(m Mark) error {
 	return w.comment(markComment{m})
 }
 
-// Marks are those that stand before the rows that Read returned last; at the end
+// Marks returns the marks before the rows that Read returned last; at the end
 // all of them. The first [MaxMarks] are kept.
 func (r *Reader) Marks() []Mark { return r.marks[:r.marked:r.marked] }
 

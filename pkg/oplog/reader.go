@@ -221,7 +221,7 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	for _, name := range names {
 		c := columnByName(strings.Trim(name, `"`))
 		if c != colUnknown && r.has[c] {
-			return &ReadError{r.name, r.lines.Number(), name, errors.New("the column is there twice")}
+			return &ReadError{r.name, r.lines.Number(), name, errors.New("the column occurs twice")}
 		}
 		r.has[c] = true
 		r.columns = append(r.columns, c)

@@ -49,8 +49,8 @@ const atStart = time.Duration(-1)
 func (r *Record) End() int64 { return r.Start + int64(r.Duration) }
 
 // Span returns begin and end of the request. A clock that was set back, or a row
-// that is nonsense, must not corrupt the rest: an end before the begin counts as
-// the begin, an end past the end of time as the end of time.
+// that is nonsense, must not corrupt the rest: an end before the start counts as
+// the start, an end past the end of time as the end of time.
 func (r *Record) Span() (start, end int64) {
 	switch {
 	case r.Duration <= 0:

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/oplog/field"
 	"warp/pkg/oplog/lines"
 )
@@ -30,7 +31,7 @@ func (r *Reader) parseRow(line []byte, rec *Record) error {
 	return r.completeRow(rec)
 }
 
-// completeRow works out what follows from several fields.
+// completeRow sets the values that depend on several fields.
 func (r *Reader) completeRow(rec *Record) error {
 	if err := r.setTimes(rec); err != nil {
 		return err
@@ -177,7 +178,7 @@ func (r *Reader) joinLine(first, column int) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, &ReadError{r.name, first, r.columnName(column),
-			fmt.Errorf("a quote opens this field and does not close within %d bytes", lines.Max)}
+			fmt.Errorf("this field starts with a quote, and none ends it within %s", human.Bytes(lines.Max))}
 	case !complete:
 		return nil, errCut
 	}

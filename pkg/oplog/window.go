@@ -12,7 +12,7 @@ import (
 // its instants while it lasts, and writes a comment with all that is decided
 // before any row that ended after it. Times are unix ns, 0 where not decided.
 type Window struct {
-	Start int64 // of the run after its preparation: what starts before is preparation
+	Start int64 // of the run after its preparation; earlier requests are preparation
 	Begin int64 // of what is measured: the workers are warm
 	End   int64 // no request that starts later is measured
 	Cold  int   // workers that had not finished a request at Begin
@@ -31,7 +31,7 @@ func (w Window) MarshalJSON() ([]byte, error) {
 	return json.Marshal(windowJSON{instant(w.Start), instant(w.Begin), instant(w.End), w.Cold})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (w *Window) UnmarshalJSON(b []byte) error {
 	var j windowJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -113,6 +113,11 @@ func (t *Trailer) MoveBack(ahead int64) {
 		moved.FirstDue, moved.Until = earlier(u.FirstDue), earlier(u.Until)
 		t.UnsentWaits = &moved
 	}
+	t.UnsentStages = slices.Clone(t.UnsentStages)
+	for i := range t.UnsentStages {
+		u := &t.UnsentStages[i]
+		u.FirstDue, u.Until = earlier(u.FirstDue), earlier(u.Until)
+	}
 	t.Pauses = slices.Clone(t.Pauses)
 	for i := range t.Pauses {
 		t.Pauses[i].At = earlier(t.Pauses[i].At)
@@ -133,7 +138,7 @@ func (w *Writer) SetWindow(window Window) error {
 	return w.comment(windowComment{window})
 }
 
-// Unsent are the requests of an open loop that were due in the window and that
+// Unsent are the requests of an open loop that were due in the window, or in a stage, and that
 // nobody sent before the run ended: the last ones of its schedule.
 type Unsent struct {
 	Count    int64     `json:"count"`
@@ -182,7 +187,7 @@ type Pause struct {
 // Picks count the requests of the window whose objects were chosen by popularity.
 type Picks struct {
 	All     int64 `json:"all"`
-	Hottest int64 `json:"hottest"` // those of the hottest 1 % of the objects
+	Hottest int64 `json:"hottest"` // requests for the hottest 1 % of the objects
 }
 
 // Add returns the sum of both, either of which may be nil; nil if there are none.

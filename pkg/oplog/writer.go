@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"warp/internal/human"
 	"warp/pkg/oplog/lines"
 
 	"github.com/klauspost/compress/zstd"
@@ -156,7 +157,7 @@ func (w *Writer) comment(v any) error {
 		return fmt.Errorf("writing the op log: %w", err)
 	}
 	if b.Len() > lines.Max-2 {
-		return fmt.Errorf("writing the op log: a comment of %d bytes is more than a reader accepts", b.Len())
+		return fmt.Errorf("writing the op log: a comment of %s is more than a reader accepts", human.Bytes(float64(b.Len())))
 	}
 	w.buf = append(append(w.buf, "# "...), b.Bytes()...) // Encode has ended the line
 	return nil
@@ -183,5 +184,5 @@ func (w *Writer) Close(t Trailer) error {
 // IsZero says that nothing is known about how the run ended.
 func (t *Trailer) IsZero() bool {
 	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0 &&
-		t.Window == nil && t.UnsentWaits == nil && t.CutOff == nil && len(t.Pauses) == 0 && t.Picks == nil
+		t.Window == nil && t.UnsentWaits == nil && t.UnsentStages == nil && t.CutOff == nil && len(t.Pauses) == 0 && t.Picks == nil
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
@@ -16,28 +15,22 @@ import (
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/report/figures"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
-// CompactOptions are the options of a compact report.
-type CompactOptions struct {
-	Color    bool           // emphasis with terminal sequences
-	Width    int            // columns; 0 = 80
-	Location *time.Location // for times of day; nil = UTC
-	Log      string         // name of the op log; "" = none
-}
-
 // Compact renders the report for a terminal: one line about the run, one line for each operation,
 // the throughput over time, and the warnings. Only warnings may be longer than the terminal is
-// wide.
-func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
+// wide. The last line names the op log; "" = none.
+func Compact(w io.Writer, r *results.Report, o printer.Options, log string) error {
 	if o.Width <= 0 {
 		o.Width = 80
 	}
-	p := &compactPrinter{printer{o: TextOptions{Color: o.Color, Location: o.Location}}, o.Width, r}
-	p.consistency(r.Consistency, p.width)
+	p := &compactPrinter{*newPrinter(o), r}
+	p.fidelity(r.Replay)
+	p.consistency(r.Consistency)
 	for _, s := range r.Events() {
-		p.paragraph("Event:", s)
+		p.Paragraph("Event:", s)
 	}
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Kind == "preparation" {
@@ -48,51 +41,34 @@ func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 	}
 	p.marks()
 	if r.End == "completed" && r.EndReason != "" {
-		p.paragraph("", "The run ended because "+r.EndReason+".")
+		p.Paragraph("", "The run ended because "+r.EndReason+".")
 	}
 	p.results()
 	p.whose()
-	p.client(o.Log)
+	if c := r.Conditions; c != nil {
+		p.Paragraph("", "Conditions: "+c.Sentence)
+	}
+	p.client(log)
 	seen := map[string]bool{}
 	for _, s := range r.Warnings {
 		if !seen[s] {
-			p.paragraph("Warning:", s)
+			p.Paragraph("Warning:", s)
 		}
 		seen[s] = true
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 type compactPrinter struct {
-	printer
-	width  int
+	textPrinter
 	report *results.Report
-}
-
-// paragraph breaks a sentence between words. The title is colored.
-func (p *compactPrinter) paragraph(title, text string) {
-	line, n := p.paint(title, color.FgYellow), utf8.RuneCountInString(title)
-	for word := range strings.FieldsSeq(text) {
-		k := utf8.RuneCountInString(word)
-		switch {
-		case n == 0:
-			line, n = word, k
-			continue
-		case n+1+k > p.width && n > 2:
-			p.line("%s", line)
-			line, n = " ", 1
-		}
-		line, n = line+" "+word, n+1+k
-	}
-	p.line("%s", line)
 }
 
 // results lists the results of the assertions, except for failures, which are events.
 func (p *compactPrinter) results() {
 	for i := range p.report.Assertions {
 		if a := &p.report.Assertions[i]; a.Result != results.Failed {
-			p.paragraph("Assertion:", a.Sentence)
+			p.Paragraph("Assertion:", a.Sentence)
 		}
 	}
 }
@@ -104,15 +80,15 @@ func (p *compactPrinter) fitted(parts ...string) {
 		if line != "" {
 			s = "  " + s
 		}
-		if line != "" && utf8.RuneCountInString(line+s) > p.width {
+		if line != "" && utf8.RuneCountInString(line+s) > p.MaxWidth() {
 			continue
 		}
 		line += s
 	}
-	p.line("%s", p.cut(line))
+	p.Line("%s", p.cut(line))
 }
 
-func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.width) }
+func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.MaxWidth()) }
 
 func (p *compactPrinter) operations(group int) (ops []*results.Operation) {
 	for i := range p.report.Operations {
@@ -127,7 +103,7 @@ func (p *compactPrinter) operations(group int) (ops []*results.Operation) {
 // measured.
 func (p *compactPrinter) preparation(group int) {
 	for _, op := range p.operations(group) {
-		p.fitted("prepared: "+op.Op+" "+human.Grouped(op.Requests)+" requests", errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
+		p.fitted("prepared: "+op.Op+" "+human.Grouped(op.Requests)+" "+human.Choose(op.Requests, "request", "requests"), errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
 	}
 }
 
@@ -137,7 +113,7 @@ func (p *compactPrinter) group(group int) {
 		return
 	}
 	if group > 0 {
-		p.line("")
+		p.Line("")
 	}
 	p.heading(g, ops)
 	p.table(ops)
@@ -147,7 +123,7 @@ func (p *compactPrinter) group(group int) {
 	for _, op := range ops {
 		p.onTheWire(op)
 		if op.OneObjectBytesPerS > 0 {
-			p.line("%s:  one object at %s", op.Op, human.Rate(op.OneObjectBytesPerS))
+			p.Line("%s:  one object at %s", op.Op, human.Rate(op.OneObjectBytesPerS))
 		}
 	}
 	p.openLoop(g)
@@ -155,7 +131,7 @@ func (p *compactPrinter) group(group int) {
 	drawn := ops[max(0, slices.IndexFunc(ops, (*results.Operation).HasBytes))]
 	p.overTime(drawn)
 	if s := drawn.Stability; s != nil && (s.State == "unsteady" || s.State == "drifting") {
-		p.paragraph("", drawn.Op+" was "+s.Sentence)
+		p.Paragraph("", drawn.Op+" was "+s.Sentence)
 	}
 	if len(ops) == 1 {
 		p.histogram(ops[0])
@@ -189,7 +165,7 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 }
 
 // fit prints as many of the parts as there is room for, in their order.
-func (p *compactPrinter) fit(parts []part) { p.line("%s", lineOf(parts, p.width)) }
+func (p *compactPrinter) fit(parts []part) { p.Line("%s", lineOf(parts, p.MaxWidth())) }
 
 type part columns.Part
 
@@ -230,13 +206,13 @@ func (p *compactPrinter) table(ops []*results.Operation) {
 	for i, op := range ops {
 		rows[i] = figures.Of(op)
 	}
-	for _, line := range columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Report()...), p.width, func(row int, title, cell string) string {
+	for _, line := range columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Report()...), p.MaxWidth(), func(row int, title, cell string) string {
 		if title == "errors" && ops[row].Errors > 0 {
-			return p.paint(cell, color.FgRed)
+			return p.Paint(cell, color.FgRed)
 		}
 		return cell
 	}) {
-		p.line("%s", line)
+		p.Line("%s", line)
 	}
 }
 
@@ -249,7 +225,7 @@ func (p *compactPrinter) errors(op *results.Operation) {
 	for i, code := range codes {
 		codes[i] = code + " " + human.Grouped(op.ErrorsByCode[code])
 	}
-	p.line("%s", p.cut(op.Op+" errors: "+strings.Join(codes, ", ")))
+	p.Line("%s", p.cut(op.Op+" errors: "+strings.Join(codes, ", ")))
 }
 
 // MostFrequent returns codes of errors, the most frequent first.
@@ -307,12 +283,12 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 	for i := range op.Segments {
 		values[i] = value(&op.Segments[i])
 	}
-	if room := p.width - utf8.RuneCountInString(line); room >= min(8, len(values)) {
-		p.line("%s", line+human.Sparkline(values, min(room, 60)))
+	if room := p.MaxWidth() - utf8.RuneCountInString(line); room >= min(8, len(values)) {
+		p.Line("%s", line+human.Sparkline(values, min(room, 60)))
 		return
 	}
-	p.line("%s", p.cut(strings.TrimRight(line, " ")))
-	p.line("  %s", human.Sparkline(values, min(p.width-2, 60)))
+	p.Line("%s", p.cut(strings.TrimRight(line, " ")))
+	p.Line("  %s", human.Sparkline(values, min(p.MaxWidth()-2, 60)))
 }
 
 // onTheWire prints the times that are partly the client's. The latest ones tell most.
@@ -329,15 +305,18 @@ func (p *compactPrinter) onTheWire(op *results.Operation) {
 // whose prints which figures are the store's.
 func (p *compactPrinter) whose() {
 	if hottest := p.report.Hottest(); hottest != "" {
-		p.paragraph("Popularity:", hottest)
+		p.Paragraph("Popularity:", hottest)
+	}
+	if c := p.report.Cache; c != nil {
+		p.Paragraph("Cache:", c.Sentence())
 	}
 	c := p.report.Client
 	switch {
 	case c == nil:
 	case c.Verdict == results.StoresFigures || c.Verdict == results.UnknownOwner:
-		p.paragraph("", c.Sentence)
+		p.Paragraph("", c.Sentence)
 	default:
-		p.paragraph("Client:", c.Text())
+		p.Paragraph("Client:", c.Text())
 	}
 }
 
@@ -353,26 +332,26 @@ func (p *compactPrinter) client(log string) {
 	log = "log " + human.OneLine(log)
 	n := utf8.RuneCountInString(log)
 	if len(parts) == 0 {
-		p.line("%s", p.shortened(log))
+		p.Line("%s", p.shortened(log))
 		return
 	}
-	if room := p.width - n - len("  "); room >= utf8.RuneCountInString(parts[0].Text) {
+	if room := p.MaxWidth() - n - len("  "); room >= utf8.RuneCountInString(parts[0].Text) {
 		text := lineOf(parts, room)
-		p.line("%s%s%s", text, strings.Repeat(" ", max(2, p.width-utf8.RuneCountInString(text)-n)), log)
+		p.Line("%s%s%s", text, strings.Repeat(" ", max(2, p.MaxWidth()-utf8.RuneCountInString(text)-n)), log)
 		return
 	}
 	p.fit(parts)
-	p.line("%s", p.shortened(log))
+	p.Line("%s", p.shortened(log))
 }
 
 // shortened omits the middle of a line that is too long.
 func (p *compactPrinter) shortened(line string) string {
 	r := []rune(line)
-	if len(r) <= p.width {
+	if len(r) <= p.MaxWidth() {
 		return line
 	}
-	tail := (p.width - 1) * 2 / 3
-	return string(r[:p.width-1-tail]) + "…" + string(r[len(r)-tail:])
+	tail := (p.MaxWidth() - 1) * 2 / 3
+	return string(r[:p.MaxWidth()-1-tail]) + "…" + string(r[len(r)-tail:])
 }
 
 func (p *compactPrinter) clientParts() []part {

@@ -12,6 +12,8 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -22,7 +24,7 @@ func TestCompactGolden(t *testing.T) {
 		r := analyze(t, l.Rows(1), aggregate.Options{SegmentDur: time.Second})
 		for _, width := range []int{60, 80, 120, 200} {
 			golden(t, fmt.Sprintf("%s-compact-%d.txt", name, width), func(w io.Writer) error {
-				return Compact(w, r, CompactOptions{Width: width})
+				return Compact(w, r, printer.Options{Width: width}, "")
 			})
 		}
 	}
@@ -30,7 +32,7 @@ func TestCompactGolden(t *testing.T) {
 	l.Schedule, l.Sizes, l.Hosts = true, true, 2
 	r := described(t, l, 1, aggregate.Options{SegmentDur: time.Second})
 	golden(t, "described-compact.txt", func(w io.Writer) error {
-		return Compact(w, r, CompactOptions{Color: true, Log: "warp-mixed-2026-01-31[120000]-abcd.csv.zst"})
+		return Compact(w, r, printer.Options{Color: true}, "warp-mixed-2026-01-31[120000]-abcd.csv.zst")
 	})
 }
 
@@ -40,9 +42,10 @@ func TestCompactFits(t *testing.T) {
 	for name, l := range testlog.Loads() {
 		r := analyze(t, l.Rows(3), aggregate.Options{})
 		r.Warnings = append(r.Warnings, "a sentence that is much longer than any of the terminals that it is shown on, because it has so many words in it that nobody would read them all")
+		r.Replay = &results.Replay{Log: "friday.csv.zst", Speed: 2, Requests: 2000, Sent: 1990, OnTime: 1900, OnTimeMS: 1, NotSent: []oplog.NotSent{{Op: "LIST", Why: "it cannot be", Count: 10}}}
 		for width := 40; width <= 200; width += 7 {
 			var b bytes.Buffer
-			if err := Compact(&b, r, CompactOptions{Width: width, Log: "warp-mixed-2026-01-31[120000]-abcd.csv.zst"}); err != nil {
+			if err := Compact(&b, r, printer.Options{Width: width}, "warp-mixed-2026-01-31[120000]-abcd.csv.zst"); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
@@ -65,10 +68,10 @@ func TestCompactComparisonGolden(t *testing.T) {
 	for i := range reports {
 		reports[i] = described(t, testlog.Loads()["mixed"], uint64(1+i), aggregate.Options{SegmentDur: time.Second})
 	}
-	c := compare.Reports(reports[0], reports[1], nil)
+	c := compare.Reports(reports[0], reports[1])
 	for _, width := range []int{60, 80, 120, 200} {
 		var b bytes.Buffer
-		if err := CompactComparison(&b, c, CompactOptions{Width: width}); err != nil {
+		if err := CompactComparison(&b, c, printer.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -89,10 +92,10 @@ func TestCompactEvents(t *testing.T) {
 		Assertions: []results.Assertion{{Result: results.Failed, Sentence: "p99<5ms failed: measured 8 ms"}, {Result: results.Passed, Sentence: "errors<1% holds"}},
 	}
 	for i, rate := range []float64{100, 100, 0, 378, 100, 100} {
-		r.Operations[0].Segments = append(r.Operations[0].Segments, results.Segment{Start: time.Date(2026, 11, 23, 10, 0, i, 0, time.UTC), DurationS: 1, ObjectsPerS: rate})
+		r.Operations[0].Segments = append(r.Operations[0].Segments, results.Segment{Start: time.Date(2026, 11, 23, 10, 0, i, 0, time.UTC), DurationS: 1, ObjectsPerS: rate, PartialOps: 1})
 	}
 	var b strings.Builder
-	if err := Compact(&b, r, CompactOptions{}); err != nil {
+	if err := Compact(&b, r, printer.Options{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	const want = "Event: Assertion p99<5ms failed: measured 8 ms.\nEvent: GET: outage of at least 1.0s from 10:00:02 UTC on, in which hardly any\n  request succeeded.\nGET "

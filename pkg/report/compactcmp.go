@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fatih/color"
@@ -10,47 +11,53 @@ import (
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 )
 
 // CompactComparison renders the comparison of two runs for a terminal, with one line of changes for
 // each operation.
-func CompactComparison(w io.Writer, c compare.Changes, o CompactOptions) error {
+func CompactComparison(w io.Writer, c compare.Changes, o printer.Options) error {
 	if o.Width <= 0 {
 		o.Width = 80
 	}
-	p := &compactPrinter{printer{o: TextOptions{Color: o.Color, Location: o.Location}}, o.Width, nil}
+	p := newPrinter(o)
 	if len(c.Operations) > 0 {
-		for _, line := range columns.Fit(changeColumns(c.Operations), p.width, func(row int, title, cell string) string {
+		for _, line := range columns.Fit(changeColumns(c.Operations), p.MaxWidth(), func(row int, title, cell string) string {
 			if e := c.Operations[row].Errors; title == "errors" && e.After > e.Before {
-				return p.paint(cell, color.FgRed)
+				return p.Paint(cell, color.FgRed)
 			}
 			return cell
 		}) {
-			p.line("%s", line)
+			p.Line("%s", line)
 		}
 	}
-	for _, x := range c.Parameters {
-		p.paragraph("", "parameter "+x.Name+": "+human.OneLine(compare.OrNone(x.Before))+" -> "+human.OneLine(compare.OrNone(x.After)))
+	p.Paragraph("", workloadsOf(c.Before.Workload, c.After.Workload))
+	workload, other := divide(c.Parameters)
+	for _, x := range slices.Concat(workload, other) {
+		kind := "parameter "
+		if x.Workload {
+			kind = "workload "
+		}
+		p.Paragraph("", kind+x.Name+": "+human.OneLine(compare.OrNone(x.Before))+" -> "+human.OneLine(compare.OrNone(x.After)))
 	}
 	for _, side := range []struct {
 		name string
 		ops  []string
 	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
 		if len(side.ops) > 0 {
-			p.paragraph("", "only in the log "+side.name+": "+strings.Join(side.ops, ", "))
+			p.Paragraph("", "only in the log "+side.name+": "+strings.Join(side.ops, ", "))
 		}
 	}
 	for _, s := range c.Before.Warnings {
-		p.paragraph("Before, warning:", s)
+		p.Paragraph("Before, warning:", s)
 	}
 	for _, s := range c.After.Warnings {
-		p.paragraph("After, warning:", s)
+		p.Paragraph("After, warning:", s)
 	}
 	if len(c.Operations) > 0 {
-		p.paragraph("", TwoRuns)
+		p.Paragraph("", TwoRuns)
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 // changeColumns are the errors and the throughput of both sides, and the changes of the other

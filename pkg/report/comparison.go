@@ -7,64 +7,46 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fatih/color"
-
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 )
 
 const comparisonSeparator = "-------------------"
 
-// ComparisonJSON renders the comparison as one JSON document.
-func ComparisonJSON(w io.Writer, c compare.Changes) error {
-	return writeJSON(w, c)
-}
-
 // ComparisonText renders the comparison for people.
-func ComparisonText(w io.Writer, c compare.Changes, o TextOptions) error {
-	p := &printer{o: o}
-	if len(c.Parameters) > 0 {
-		p.line("Parameters that differ:")
-		for _, x := range c.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After))
-		}
-	}
+func ComparisonText(w io.Writer, c compare.Changes, o printer.Options) error {
+	p := newPrinter(o)
+	p.differences(c.Before.Workload, c.After.Workload, c.Parameters)
 	for i := range c.Operations {
 		p.change(&c.Operations[i])
 	}
 	p.only("before", c.OnlyBefore)
 	p.only("after", c.OnlyAfter)
 	p.changes(c.Operations)
-	p.warnings("Before", c.Before.Warnings)
-	p.warnings("After", c.After.Warnings)
-	_, err := w.Write(p.Bytes())
-	return err
+	p.Warnings("Before, warning:", c.Before.Warnings)
+	p.Warnings("After, warning:", c.After.Warnings)
+	return p.To(w)
 }
 
-func (p *printer) only(side string, ops []string) {
+func (p *textPrinter) only(side string, ops []string) {
 	if len(ops) > 0 {
-		p.line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
+		p.Line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
 	}
 }
 
-func (p *printer) warnings(side string, list []string) {
-	for _, s := range list {
-		p.line("%s %s", p.paint(side+", warning:", color.FgYellow), s)
-	}
-}
-
-func (p *printer) change(c *compare.OpChange) {
-	p.line("%s", comparisonSeparator)
+func (p *textPrinter) change(c *compare.OpChange) {
+	p.Line("%s", comparisonSeparator)
 	p.statement(statementOf(c.Statement, c.Warmup), c.StatementText)
-	p.line("Operation: %s", p.bold(c.Op))
+	p.Line("Operation: %s", p.Bold(c.Op))
 	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })
 	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.rate("Average", &compare.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
 	if s := c.Duration; s != nil {
-		p.line("* Requests: %s", latencyChanges(s))
+		p.Line("* Requests: %s", latencyChanges(s))
 		p.values(s)
 	}
 	if s := c.Averaged; s != nil {
@@ -74,15 +56,15 @@ func (p *printer) change(c *compare.OpChange) {
 			}
 			return mark + msChange(*c)
 		}
-		p.line("* Requests: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)", msChange(s.Mean),
+		p.Line("* Requests: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)", msChange(s.Mean),
 			known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 	}
 	if s := c.Response; s != nil {
-		p.line("* Response time: %s", latencyChanges(s))
+		p.Line("* Response time: %s", latencyChanges(s))
 		p.values(s)
 	}
 	if s := c.TTFB; s != nil {
-		p.line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
+		p.Line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
 			msChange(s.Mean), msChange(s.P50), msChange(s.Min), msChange(s.Max))
 		p.values(s)
 	}
@@ -98,8 +80,8 @@ func latencyChanges(s *compare.StatsChange) string {
 }
 
 // values adds the absolute values to the changes.
-func (p *printer) values(s *compare.StatsChange) {
-	if !p.o.Verbose {
+func (p *textPrinter) values(s *compare.StatsChange) {
+	if !p.Verbose {
 		return
 	}
 	for _, side := range []struct {
@@ -110,19 +92,19 @@ func (p *printer) values(s *compare.StatsChange) {
 		{"after", func(c compare.Change) float64 { return c.After }},
 	} {
 		ms := func(c compare.Change) string { return human.Millis(side.of(c)) }
-		p.line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
+		p.Line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
 			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
 	}
 }
 
 // differs shows a change only if the rendered values differ.
-func (p *printer) differs(name string, c compare.Change, format func(float64) string) {
+func (p *textPrinter) differs(name string, c compare.Change, format func(float64) string) {
 	if b, a := format(c.Before), format(c.After); b != a {
-		p.line("%s: %s -> %s", name, b, a)
+		p.Line("%s: %s -> %s", name, b, a)
 	}
 }
 
-func (p *printer) rate(name string, c *compare.RateChange, hasBytes bool) {
+func (p *textPrinter) rate(name string, c *compare.RateChange, hasBytes bool) {
 	if c == nil {
 		return
 	}
@@ -130,7 +112,7 @@ func (p *printer) rate(name string, c *compare.RateChange, hasBytes bool) {
 	if hasBytes {
 		s = fmt.Sprintf("%s (%s) throughput, %s", percent(c.BytesPerS, 2), rateDiff(c.BytesPerS.Diff), s)
 	}
-	p.line("* %s: %s", name, s)
+	p.Line("* %s: %s", name, s)
 }
 
 // rateDiff is in MiB/s, unless that would round to 0.
@@ -157,14 +139,14 @@ func msChange(c compare.Change) string {
 	return fmt.Sprintf("%s%s (%s)", sign, human.Millis(c.Diff), percent(c, 0))
 }
 
-func (p *printer) errorChanges(c *compare.OpChange) {
+func (p *textPrinter) errorChanges(c *compare.OpChange) {
 	if c.Errors.Before == 0 && c.Errors.After == 0 {
 		return
 	}
 	share := func(n, all float64) float64 { return 100 * exact.Ratio(n, all) }
-	p.line("* Errors: %.0f -> %.0f (%.2f%% -> %.2f%% of requests)", c.Errors.Before, c.Errors.After,
+	p.Line("* Errors: %.0f -> %.0f (%.2f%% -> %.2f%% of requests)", c.Errors.Before, c.Errors.After,
 		share(c.Errors.Before, c.Requests.Before), share(c.Errors.After, c.Requests.After))
 	for _, code := range slices.Sorted(maps.Keys(c.ErrorsByCode)) {
-		p.line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
+		p.Line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -11,11 +12,13 @@ import (
 
 	"warp/internal/columns"
 	"warp/internal/human"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
-// consistency prints what the store kept of its promises: first what it broke, and the requests that prove it.
-func (p *printer) consistency(c *results.Consistency, width int) {
+// consistency prints what the store kept of its promises: first what it broke, and the requests that prove it. If the width of
+// the terminal is unknown, the lines of text are as long as they are, and the table has 120 columns.
+func (p *textPrinter) consistency(c *results.Consistency) {
 	if c == nil {
 		return
 	}
@@ -24,37 +27,64 @@ func (p *printer) consistency(c *results.Consistency, width int) {
 			p.violation(&q, &q.Shown[i])
 		}
 	}
-	p.line("")
-	for _, line := range columns.Fit(consistencyColumns(c), width, p.paintConsistency) {
-		p.line("%s", strings.TrimRight(line, " "))
+	p.Line("")
+	for _, line := range columns.Fit(consistencyColumns(c), cmp.Or(p.Width, 120), p.paintConsistency) {
+		p.Line("%s", strings.TrimRight(line, " "))
 	}
 	for _, q := range c.Properties {
 		if q.Reason != "" {
-			p.line(" * %s, %s: %s", p.bold(q.Property), q.Verdict, human.OneLine(q.Reason))
+			before := fmt.Sprintf(" * %s, %s: ", q.Property, q.Verdict)
+			p.Line(" * %s, %s: %s", p.Bold(q.Property), q.Verdict, human.Wrap(human.OneLine(q.Reason), len(before), p.room(), "   "))
 		}
 	}
+	for _, line := range ConsistencyNotes(c) {
+		p.Line("%s", printer.Fold(line, p.Width, "  "))
+	}
+	p.Line("")
+}
+
+// room returns the columns that lines of text may have.
+func (p *textPrinter) room() int { return cmp.Or(p.Width, math.MaxInt) }
+
+// ConsistencyNotes says what limits the verdicts.
+func ConsistencyNotes(c *results.Consistency) (all []string) {
 	if c.ClockErrorMS > 0 {
-		p.line("Requests count as %s longer at both ends, because the clients' clocks may differ by that.",
-			human.Duration(time.Duration(c.ClockErrorMS*float64(time.Millisecond))))
+		all = append(all, fmt.Sprintf("Requests count as %s longer at both ends, because the clients' clocks may differ by that.",
+			human.Duration(time.Duration(c.ClockErrorMS*float64(time.Millisecond)))))
 	}
 	if c.Incomplete {
-		p.line("The log of a client is missing or was cut off; what it wrote counts as unknown.")
+		all = append(all, "The log of a client is missing or was cut off; what it wrote counts as unknown.")
 	}
-	p.line("")
+	return all
+}
+
+// ConsistencyTable returns the verdicts on all properties as a table.
+func ConsistencyTable(c *results.Consistency) Table {
+	t := Table{Caption: "Properties"}
+	for _, col := range consistencyColumns(c) {
+		t.Head = append(t.Head, col.Title)
+		for i, cell := range col.Cells {
+			if len(t.Rows) <= i {
+				t.Rows = append(t.Rows, nil)
+			}
+			t.Rows[i] = append(t.Rows[i], cell)
+		}
+	}
+	return t
 }
 
 // paintConsistency colors the verdicts.
-func (p *printer) paintConsistency(_ int, title, cell string) string {
+func (p *textPrinter) paintConsistency(_ int, title, cell string) string {
 	if title != verdictTitle {
 		return cell
 	}
 	switch strings.TrimSpace(cell) {
 	case results.ConsistencyHeld:
-		return p.paint(cell, color.FgGreen)
+		return p.Paint(cell, color.FgGreen)
 	case results.ConsistencyViolated:
-		return p.paint(cell, color.FgRed, color.Bold)
+		return p.Paint(cell, color.FgRed, color.Bold)
 	}
-	return p.paint(cell, color.FgYellow)
+	return p.Paint(cell, color.FgYellow)
 }
 
 const verdictTitle = "verdict"
@@ -97,39 +127,51 @@ func contended(p *results.ConsistencyProperty, figure string) string {
 	return figure
 }
 
-// violation prints what proves a violation: the requests in the order of time.
-func (p *printer) violation(q *results.ConsistencyProperty, v *results.Violation) {
-	title := human.UpperFirst(q.Verdict)
-	if q.Verdict == results.ConsistencyHeld { // for example not promised, but seen
-		title = "Seen"
-	}
-	p.line("")
-	p.line("%s %s: %s", p.paint(title+",", color.FgRed), p.bold(q.Property), v.Rule)
-	p.line("  key %s", human.OneLine(v.Key))
-	if v.AfterMark != "" {
-		p.line("  %.3f s after the mark %q", v.AfterMarkS, human.OneLine(v.AfterMark))
-	}
-	var begin time.Time
-	for i := range v.History {
-		if e := &v.History[i]; begin.IsZero() {
-			begin = e.Start
-			p.line("  times count from %s", begin.Format(time.RFC3339Nano))
-		}
-		p.line("  %s", human.OneLine(historyLine(&v.History[i], begin)))
-	}
-	if v.More > 0 {
-		p.line("  and %s", human.Plural(v.More, "further request"))
+// violation prints what proves a violation.
+func (p *textPrinter) violation(q *results.ConsistencyProperty, v *results.Violation) {
+	before := fmt.Sprintf("%s, %s: ", q.Verdict, q.Property)
+	p.Line("")
+	p.Line("%s %s: %s", p.Paint(human.UpperFirst(q.Verdict)+",", color.FgRed), p.Bold(q.Property), human.Wrap(v.Rule, len(before), p.room(), "  "))
+	for _, line := range ViolationLines(v) {
+		p.Line("%s", printer.Fold("  "+line, p.Width, historyIndent))
 	}
 }
 
-// historyLine describes one request: when, who, what, and what came back.
-func historyLine(e *results.HistoryEvent, begin time.Time) string {
+// historyIndent begins the further lines of a request.
+const historyIndent = "        "
+
+// ViolationLines returns what proves a violation: the requests in the order of time.
+func ViolationLines(v *results.Violation) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, human.OneLine(fmt.Sprintf(format, args...))) }
+	add("key %s", v.Key)
+	if v.AfterMark != "" {
+		add("%.3f s after the mark %q", v.AfterMarkS, human.OneLine(v.AfterMark))
+	}
+	for i := range v.History {
+		begin := v.History[0].Start
+		if i == 0 {
+			add("times count from %s", begin.Format(time.RFC3339Nano))
+		}
+		add("%s", historyLine(&v.History[i], v.Key, begin))
+	}
+	if v.More > 0 {
+		add("and %s", human.Plural(v.More, "further request"))
+	}
+	return lines
+}
+
+// historyLine describes one request: when, who, what, and what came back. It names the object if that is not the key of the
+// violation, which is a folder for listings.
+func historyLine(e *results.HistoryEvent, key string, begin time.Time) string {
 	ms := func(t time.Time) string { return fmt.Sprintf("%9.3f", t.Sub(begin).Seconds()*1000) }
 	text := fmt.Sprintf("%s to %s ms  thread %-3d %-8s", ms(e.Start), ms(e.End), e.Thread, e.Op)
 	add := func(format, value string) {
 		if value != "" {
 			text += fmt.Sprintf(format, value)
 		}
+	}
+	if e.Key != key {
+		add(" %s", strings.TrimPrefix(e.Key, key))
 	}
 	add(" if %s", e.Condition)
 	add(" sent %s", e.Sent)

@@ -1,3 +1,3 @@
-// Package report renders the results of [warp/pkg/aggregate] as text for people, as JSON, and as
+// Package report renders the results of [warp/pkg/aggregate] as text for people, and as
 // CSV. It computes no figures.
 package report

@@ -9,6 +9,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 )
 
 func ExampleText() {
@@ -21,7 +22,7 @@ func ExampleText() {
 	}
 	r, err := aggregate.Analyze(rows, aggregate.Options{})
 	if err == nil {
-		err = report.Text(os.Stdout, r, report.TextOptions{})
+		err = report.Text(os.Stdout, r, printer.Options{})
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -6,52 +6,49 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fatih/color"
-
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/find"
+	"warp/pkg/report/printer"
 )
 
-// FindJSON renders the result of a search as one JSON document.
-func FindJSON(w io.Writer, r *find.Report) error { return writeJSON(w, r) }
-
 // FindText renders the result of a search for people.
-func FindText(w io.Writer, r *find.Report, o TextOptions) error {
-	p := &printer{o: o}
-	p.line("%s.", p.bold(r.Headline()))
+func FindText(w io.Writer, r *find.Report, o printer.Options) error {
+	p := newPrinter(o)
+	p.Line("%s", p.Bold(human.Wrap(r.Headline()+".", 0, p.MaxWidth(), "")))
 	if r.FailsFirst != "" {
-		p.line("At %s: %s.", r.Show(r.Failed), r.FailsFirst)
+		p.Sentences(fmt.Sprintf("At %s: %s.", r.Show(r.Failed), r.FailsFirst))
 	}
+	made := fmt.Sprintf("%s in %s", human.Plural(len(r.Steps), "step"), human.Duration(time.Duration(r.Seconds)*time.Second))
 	if r.Workers > 0 {
-		p.line("%s in %s.", human.Plural(r.Workers, "worker"), human.Duration(time.Duration(r.Seconds)*time.Second))
+		made += ", " + human.Plural(r.Workers, "worker") + " at the end"
 	}
+	p.Line("%s.", made)
 	if r.Enough != "" {
-		p.line("At least %s: %s.", r.Show(r.AtLeast), r.Enough)
+		p.Line("At least %s: %s.", r.Show(r.AtLeast), r.Enough)
 	}
-	p.line("")
-	for _, l := range columns.Fit(FindColumns(r), p.width(), nil) {
-		p.line("%s", l)
+	p.Line("")
+	for _, l := range columns.Fit(FindColumns(r), p.MaxWidth(), nil) {
+		p.Line("%s", l)
 	}
 	for i, n := range r.Notes {
 		if i == 0 {
-			p.line("")
+			p.Line("")
 		}
-		p.line("%s %s.", p.paint("Note:", color.FgYellow), n)
+		p.Paragraph("Note:", n+".")
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 // FindColumns returns a table with a row for each step.
 func FindColumns(r *find.Report) []columns.Column {
-	table := []columns.Column{{Title: r.Unit}, {Title: "for"}, {Title: "result"}, {Title: "answered/s", Drop: 2}, {Title: "step", Drop: 3}}
+	table := []columns.Column{{Title: r.Unit}, {Title: "for"}, {Title: "result"}, {Title: "answered/s", Drop: 3}, {Title: "step", Drop: 4}}
 	if r.Workers > 0 {
-		table = append(table, columns.Column{Title: "workers", Drop: 4})
+		table = append(table, columns.Column{Title: "workers", Drop: 5})
 	}
 	fixed := len(table)
 	for i, a := range r.Assertions {
-		table = append(table, columns.Column{Title: subject(r, i, a), Drop: 1}, columns.Column{Title: "99 % interval", Drop: 5})
+		table = append(table, columns.Column{Title: subject(r, i, a), Drop: min(i+1, 2)}, columns.Column{Title: "99 % interval", Drop: 6})
 	}
 	for _, p := range r.Steps {
 		row := []string{amount(p.Load), human.Duration(time.Duration(p.Seconds+.5) * time.Second), string(p.Outcome), amount(p.Rate), stepName(&p)}
@@ -87,40 +84,39 @@ func stepName(p *find.Point) string {
 	return p.Role
 }
 
-func amount(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
+func amount(x float64) string { return human.Number(x, 5) }
 
 func figure(f *find.Figure) string {
 	if f.Measured == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.4g %s", *f.Measured, f.Unit)
+	return human.Number(*f.Measured, 4) + " " + f.Unit
 }
 
 func interval(f *find.Figure) string {
 	if f.Low == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.4g to %.4g", *f.Low, *f.High)
+	return human.Number(*f.Low, 4) + " to " + human.Number(*f.High, 4)
 }
 
-// FindChangeJSON renders the comparison of two searches as one JSON document.
-func FindChangeJSON(w io.Writer, c *find.Change) error { return writeJSON(w, c) }
-
 // FindChangeText renders the comparison of two searches for people.
-func FindChangeText(w io.Writer, c *find.Change, o TextOptions) error {
-	p := &printer{o: o}
-	p.line("before: %s", c.Before.Bracket())
-	p.line("after:  %s", c.After.Bracket())
+func FindChangeText(w io.Writer, c *find.Change, o printer.Options) error {
+	p := newPrinter(o)
+	p.Line("before: %s", c.Before.Bracket())
+	p.Line("after:  %s", c.After.Bracket())
+	p.Line("%s", p.Bold(FindVerdict(c)))
+	return p.To(w)
+}
+
+// FindVerdict says how the brackets of two searches differ.
+func FindVerdict(c *find.Change) string {
 	change := ""
 	if c.Percent != 0 {
 		change = fmt.Sprintf(" (%+.1f %% from one estimate to the other)", c.Percent)
 	}
-	switch c.Verdict {
-	case find.Unclear:
-		p.line("%s%s", p.bold("The brackets overlap, so no difference is shown"), change)
-	default:
-		p.line("%s%s", p.bold("The highest load is "+c.Verdict), change)
+	if c.Verdict == find.Unclear {
+		return "The brackets overlap, so no difference is shown" + change + "."
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return "The highest load is " + c.Verdict + change + "."
 }

@@ -15,8 +15,10 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 	"warp/pkg/hostload"
+	"warp/pkg/identity"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -62,8 +64,8 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			o := aggregate.Options{Verbose: true, SegmentDur: 2 * time.Second}
 			r := analyze(t, l.Rows(1), o)
-			golden(t, name+".txt", func(w io.Writer) error { return Text(w, r, TextOptions{}) })
-			golden(t, name+"-verbose.txt", func(w io.Writer) error { return Text(w, r, TextOptions{Verbose: true}) })
+			golden(t, name+".txt", func(w io.Writer) error { return Text(w, r, printer.Options{}) })
+			golden(t, name+"-verbose.txt", func(w io.Writer) error { return Text(w, r, printer.Options{Verbose: true}) })
 			golden(t, name+".csv", func(w io.Writer) error { return CSV(w, r) })
 		})
 	}
@@ -75,18 +77,20 @@ func TestGoldenDescribed(t *testing.T) {
 	l.Schedule, l.Sizes, l.Ops, l.Hosts = true, true, []string{"GET", "STAT"}, 2
 	o := aggregate.Options{Verbose: true, SegmentDur: 2 * time.Second}
 	r := described(t, l, 1, o)
-	golden(t, "described.json", func(w io.Writer) error { return JSON(w, r) })
+	golden(t, "described.json", func(w io.Writer) error { return printer.JSON(w, r) })
 	cest := time.FixedZone("CEST", 7200)
 	golden(t, "described.txt", func(w io.Writer) error {
-		return Text(w, r, TextOptions{Color: true, Verbose: true, Location: cest})
+		return Text(w, r, printer.Options{Color: true, Verbose: true, Location: cest})
 	})
 	l.Latency, l.Failures, l.Schedule = 25*time.Millisecond, 0, false
 	after := described(t, l, 2, o)
 	after.Parameters["concurrent"] = "16"
+	workload := identity.Of(&oplog.Header{Benchmark: after.Benchmark, Parameters: after.Parameters}, 1)
+	after.Workload = &workload
 	after.Engine = ""
-	c := compare.Reports(r, after, nil)
-	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, TextOptions{}) })
-	golden(t, "compare.json", func(w io.Writer) error { return ComparisonJSON(w, c) })
+	c := compare.Reports(r, after)
+	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, printer.Options{}) })
+	golden(t, "compare.json", func(w io.Writer) error { return printer.JSON(w, c) })
 }
 
 func TestCompareDifferentOperations(t *testing.T) {
@@ -94,9 +98,9 @@ func TestCompareDifferentOperations(t *testing.T) {
 	get := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
 	del := analyze(t, testlog.Loads()["delete"].Rows(1), aggregate.Options{})
 	failing := analyze(t, testlog.Loads()["failing"].Rows(1), aggregate.Options{})
-	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, del, nil), TextOptions{}) })
-	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(failing, get, nil), TextOptions{}) })
-	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, failing, nil), TextOptions{}) })
+	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, del), printer.Options{}) })
+	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(failing, get), printer.Options{}) })
+	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, failing), printer.Options{}) })
 }
 
 func TestGoldenAggregated(t *testing.T) {
@@ -110,7 +114,7 @@ func TestGoldenAggregated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "aggregated.txt", func(w io.Writer) error { return Text(w, r, TextOptions{Verbose: true}) })
+	golden(t, "aggregated.txt", func(w io.Writer) error { return Text(w, r, printer.Options{Verbose: true}) })
 }
 
 func TestStatementGolden(t *testing.T) {
@@ -119,14 +123,14 @@ func TestStatementGolden(t *testing.T) {
 	of := func(seed uint64, texts []string) *results.Report {
 		rows, _ := testlog.Script(seed)
 		r := analyze(t, rows, aggregate.Options{})
-		r.Describe(oplog.Header{Benchmark: "script", Statements: texts}, oplog.Trailer{End: "completed"})
+		r.Describe(oplog.Header{Benchmark: "script", Statements: texts, Parameters: map[string]string{"host": "127.0.0.1:9000"}}, oplog.Trailer{End: "completed"})
 		return r
 	}
 	before, after := of(1, texts), of(2, append(slices.Clone(texts[:2]), "GET RUNTIME 3 SECONDS"))
-	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, TextOptions{}) })
+	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, printer.Options{}) })
 	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, before) })
 	golden(t, "compare-script.txt", func(w io.Writer) error {
-		return ComparisonText(w, compare.Reports(before, after, nil), TextOptions{})
+		return ComparisonText(w, compare.Reports(before, after), printer.Options{})
 	})
 }
 
@@ -136,7 +140,7 @@ func TestCompareWithItself(t *testing.T) {
 	for name, l := range testlog.Loads() {
 		r := analyze(t, l.Rows(1), aggregate.Options{})
 		var text bytes.Buffer
-		if err := ComparisonText(&text, compare.Reports(r, r, nil), TextOptions{}); err != nil {
+		if err := ComparisonText(&text, compare.Reports(r, r), printer.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(text.String()) {
@@ -153,7 +157,7 @@ func TestPhases(t *testing.T) {
 	one := &results.Stats{Count: 7, Mean: 1, Min: 1, Max: 1}
 	r.Operations[0].HTTPPhases = &results.Phases{Connect: one, Wait: one}
 	var text bytes.Buffer
-	if err := Text(&text, r, TextOptions{}); err != nil || !strings.Contains(text.String(), "\nHTTP phases of a sample of requests:\n * connect (7): Avg: 1.00ms") {
+	if err := Text(&text, r, printer.Options{}); err != nil || !strings.Contains(text.String(), "\nHTTP phases of a sample of requests:\n * connect (7): Avg: 1.00ms") {
 		t.Errorf("%v in\n%s", err, text.String())
 	}
 }

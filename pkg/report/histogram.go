@@ -108,7 +108,7 @@ func (p *compactPrinter) bars(title string, names, numbers []string, values []fl
 		widest = max(widest, utf8.RuneCountInString(name))
 	}
 	const number = len("100.00%")
-	room := min(60, p.width-len(title)-widest-number-len("      "))
+	room := min(60, p.MaxWidth()-len(title)-widest-number-len("      "))
 	highest := slices.Max(values)
 	for i, name := range names {
 		label := strings.Repeat(" ", len(title))
@@ -123,6 +123,6 @@ func (p *compactPrinter) bars(title string, names, numbers []string, values []fl
 			bar = "▏"
 		}
 		name = strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + name
-		p.line("%s", strings.TrimRight(p.cut(fmt.Sprintf("%s  %s  %*s  ", label, name, number, numbers[i])+bar), " "))
+		p.Line("%s", strings.TrimRight(p.cut(fmt.Sprintf("%s  %s  %*s  ", label, name, number, numbers[i])+bar), " "))
 	}
 }

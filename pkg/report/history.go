@@ -6,13 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
-
-// HistoryJSON renders a history as one JSON document.
-func HistoryJSON(w io.Writer, h *compare.History) error { return writeJSON(w, h) }
 
 // Columns of the table of a history.
 const (
@@ -29,57 +28,60 @@ const (
 )
 
 // HistoryText renders a history for people, with a line for each run.
-func HistoryText(w io.Writer, h *compare.History, o TextOptions) error {
-	p := &printer{o: o}
+func HistoryText(w io.Writer, h *compare.History, o printer.Options) error {
+	p := newPrinter(o)
 	for i := range h.Workloads {
 		if i > 0 {
-			p.line("")
+			p.Line("")
 		}
 		p.workload(&h.Workloads[i])
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
-func (p *printer) workload(w *compare.Workload) {
-	p.line("%s", p.bold(fmt.Sprintf("%s: %s", w.Name, human.Count(len(w.Runs), "run", "runs"))))
-	t := &table{right: []bool{false, false, false, true, true, true, true, true, false}}
-	t.add("time", "version", "run", "throughput", "change", "p50", "p99", "errors", "verdict")
+func (p *textPrinter) workload(w *compare.Workload) {
+	p.Line("%s", p.Bold(fmt.Sprintf("%s: %s", WorkloadTitle(w), human.Count(len(w.Runs), "run", "runs"))))
+	t := printer.NewTable([]string{"time", "version", "run", "throughput", "change", "p50", "p99", "errors", "verdict"}, nil, historyThroughput, historyVerdict)
 	for i := range w.Runs {
-		t.add(p.pastRun(w, i)...)
+		t.Add(p.pastRun(w, i)...)
 	}
-	p.fit(t,
+	t.Fit(p.MaxWidth(),
 		func(r []string) { r[historyVersion] = "" },
-		func(r []string) { r[historyLabel] = Cut(r[historyLabel], 11) },
+		func(r []string) { r[historyLabel] = columns.Cut(r[historyLabel], 12) },
 		func(r []string) { r[historyTime], _, _ = strings.Cut(r[historyTime], " ") },
 		func(r []string) { r[historyVerdict], _, _ = strings.Cut(r[historyVerdict], ":") },
 		func(r []string) { r[historyChange] = "" },
 		func(r []string) { r[historyLabel] = "" })
-	lines := t.lines(func(row, column int, cell string) string {
+	p.Table(t, func(row, column int, cell string) string {
 		if row > 0 && column == historyVerdict {
 			return p.paintVerdict(w.Runs[row-1].Verdict, cell)
 		}
 		return cell
 	})
-	for _, l := range lines {
-		p.line("%s", l)
-	}
-	p.line("")
-	for _, s := range HistoryRemarks(w, p.o.Location) {
-		p.line("%s", wrap(s, 0, p.width(), "  "))
+	p.Line("")
+	for _, s := range HistoryRemarks(w, p.Location) {
+		p.Paragraph("", s)
 	}
 }
 
+// WorkloadTitle names a workload, with its identity if that is known.
+func WorkloadTitle(w *compare.Workload) string {
+	if w.ID == "" {
+		return w.Name
+	}
+	return w.Name + " (workload " + w.ID + ")"
+}
+
 // pastRun returns the cells of a run.
-func (p *printer) pastRun(w *compare.Workload, i int) []string {
+func (p *textPrinter) pastRun(w *compare.Workload, i int) []string {
 	r := &w.Runs[i]
 	cells := make([]string, historyColumns)
-	cells[historyTime], cells[historyVersion], cells[historyLabel] = timeOf(r.Start, p.o.Location), r.Warp, r.Label
-	value := func(c *compare.Course) string {
+	cells[historyTime], cells[historyVersion], cells[historyLabel] = TimeOf(r.Start, p.Location), r.Warp, r.Label
+	value := func(c *compare.Series) string {
 		if c == nil || c.Values[i] == nil {
-			return None
+			return printer.None
 		}
-		return MetricText(c.Unit, *c.Values[i], largestOf(c))
+		return MetricText(c.Unit, *c.Values[i], c.Largest())
 	}
 	cells[historyThroughput] = value(w.Main())
 	cells[historyP50], cells[historyP99], cells[historyErrors] = value(w.Total("p50")), value(w.Total("p99")), value(w.Total("errors"))
@@ -103,17 +105,8 @@ func PastVerdict(r *compare.PastRun) string {
 	return string(r.Verdict)
 }
 
-func largestOf(c *compare.Course) (largest float64) {
-	for _, v := range c.Values {
-		if v != nil {
-			largest = max(largest, *v)
-		}
-	}
-	return largest
-}
-
-// timeOf shows the time of a run to the minute.
-func timeOf(at time.Time, loc *time.Location) string {
+// TimeOf shows the time of a run to the minute. No location is UTC.
+func TimeOf(at time.Time, loc *time.Location) string {
 	if at.IsZero() {
 		return "unknown"
 	}
@@ -131,8 +124,8 @@ func HistoryRemarks(w *compare.Workload, loc *time.Location) (all []string) {
 			counted++
 		}
 	}
-	for i := range w.Courses {
-		c := &w.Courses[i]
+	for i := range w.Series {
+		c := &w.Series[i]
 		if c.Judged {
 			judged++
 		}
@@ -141,7 +134,9 @@ func HistoryRemarks(w *compare.Workload, loc *time.Location) (all []string) {
 		}
 	}
 	switch {
-	case judged == 0 || len(all) > 0:
+	case len(all) > 0:
+	case judged == 0:
+		all = append(all, "No change can be found: these runs have none of the metrics to judge (--judge).")
 	case counted < w.Needed:
 		all = append(all, fmt.Sprintf("%s: no change can be found, at least %d are needed.", human.Plural(counted, "run"), w.Needed))
 	default:
@@ -156,13 +151,13 @@ func HistoryRemarks(w *compare.Workload, loc *time.Location) (all []string) {
 }
 
 // sinceWhen describes a change of a metric.
-func sinceWhen(w *compare.Workload, c *compare.Course, k int, loc *time.Location) string {
+func sinceWhen(w *compare.Workload, c *compare.Series, k int, loc *time.Location) string {
 	p := &c.Changes[k]
 	r := &w.Runs[p.Run]
 	before, after := &c.Stretches[k], &c.Stretches[k+1]
 	largest := max(before.Median, after.Median)
 	text := fmt.Sprintf("%s %s: %s since %s (%s): %s, %s…%s, from %s in %s to %s in %s.", SubjectLabel(c.Op, c.Statement, false, ""), c.Metric, p.Verdict,
-		timeOf(r.Start, loc), r.Label, signed(p.Change, false), bounded(p.Low, "-∞"), bounded(p.High, "+∞"),
+		TimeOf(r.Start, loc), r.Label, signed(p.Change, false), bounded(p.Low, "-∞"), bounded(p.High, "+∞"),
 		MetricText(c.Unit, before.Median, largest), human.Plural(before.Runs, "run"), MetricText(c.Unit, after.Median, largest), human.Plural(after.Runs, "run"))
 	var differ []string
 	for _, x := range p.Parameters {

@@ -15,6 +15,7 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -50,9 +51,9 @@ func TestHistoryGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, width := range []int{60, 80, 120} {
-		golden(t, fmt.Sprintf("history-%d.txt", width), func(w io.Writer) error { return HistoryText(w, h, TextOptions{Width: width}) })
+		golden(t, fmt.Sprintf("history-%d.txt", width), func(w io.Writer) error { return HistoryText(w, h, printer.Options{Width: width}) })
 		var b bytes.Buffer
-		if err := HistoryText(&b, h, TextOptions{Width: width}); err != nil {
+		if err := HistoryText(&b, h, printer.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
@@ -62,6 +63,23 @@ func TestHistoryGolden(t *testing.T) {
 		}
 	}
 	golden(t, "history.csv", func(w io.Writer) error { return HistoryCSV(w, h) })
+}
+
+// A history says if its runs have nothing of what is judged.
+func TestHistoryWithoutTheMetric(t *testing.T) {
+	t.Parallel()
+	judged, err := compare.ParseChoices("DELETE.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := compare.NewHistory(pastRuns(), compare.Options{MinEffect: .02, MaxErrors: .001, Judge: judged})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "No change can be found: these runs have none of the metrics to judge (--judge)."
+	if all := HistoryRemarks(&h.Workloads[0], nil); len(all) == 0 || all[0] != want {
+		t.Errorf("%q", all)
+	}
 }
 
 // Columns about an operation are called as in JSON and have the same values.
@@ -74,7 +92,7 @@ func TestRunsCSVIsCalledAsJSON(t *testing.T) {
 	if err := RunsCSV(&b, []RecordedRun{{Set: "=SUM(A1)", File: "a,b", Report: r}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := JSON(&doc, r); err != nil {
+	if err := printer.JSON(&doc, r); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()

@@ -104,29 +104,29 @@ func movesBytes(marks []results.MarkReport) bool {
 }
 
 // marks prints the figures before and after each mark.
-func (p *printer) marks(r *results.Report) {
+func (p *textPrinter) marks(r *results.Report) {
 	if len(r.Marks) == 0 {
 		return
 	}
 	hasBytes := movesBytes(r.Marks)
-	p.line("\n%s", p.bold("Marks:"))
+	p.Line("\n%s", p.Bold("Marks:"))
 	for i := range r.Marks {
 		m := &r.Marks[i]
 		line := Recovery(m, r)
 		if s := Gap(m); s != "" {
 			line += "; " + s
 		}
-		p.line(" * %s %s: %s.", p.clock(m.At), human.OneLine(m.Text), p.alarm(m, line))
+		p.Line(" * %s %s: %s.", p.Clock(m.At), human.OneLine(m.Text), p.alarm(m, line))
 		for _, f := range PhasesOf(m) {
-			p.line("     - %-6s %s: %s, p99 %s, %s", f.Name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.Latency(), f.failed())
+			p.Line("     - %-6s %s: %s, p99 %s, %s", f.Name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.Latency(), f.failed())
 		}
 	}
 }
 
 // alarm colors what has not recovered red.
-func (p *printer) alarm(m *results.MarkReport, text string) string {
+func (p *textPrinter) alarm(m *results.MarkReport, text string) string {
 	if m.RecoveryS == nil && m.LongestGapS != nil {
-		return p.paint(text, color.FgRed)
+		return p.Paint(text, color.FgRed)
 	}
 	return text
 }
@@ -136,12 +136,12 @@ func (p *compactPrinter) marks() {
 	hasBytes := movesBytes(p.report.Marks)
 	for i := range p.report.Marks {
 		m := &p.report.Marks[i]
-		p.line("%s", p.cut(fmt.Sprintf("mark %s  %s", p.clock(m.At), human.OneLine(m.Text))))
+		p.Line("%s", p.cut(fmt.Sprintf("mark %s  %s", p.Clock(m.At), human.OneLine(m.Text))))
 		line := "  " + Recovery(m, p.report)
-		if s := Gap(m); s != "" && len(line)+2+len(s) <= p.width {
+		if s := Gap(m); s != "" && len(line)+2+len(s) <= p.MaxWidth() {
 			line += "; " + s
 		}
-		p.line("%s", p.alarm(m, p.cut(line)))
+		p.Line("%s", p.alarm(m, p.cut(line)))
 		for _, f := range PhasesOf(m) {
 			parts := []string{fmt.Sprintf("  %-6s %6s", f.Name, human.Seconds(f.Seconds)), fmt.Sprintf("%8s", f.failed())}
 			if hasBytes {

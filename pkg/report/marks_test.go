@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -28,9 +29,9 @@ func marked() *results.Report {
 func TestGoldenMarks(t *testing.T) {
 	t.Parallel()
 	r := marked()
-	golden(t, "marks.txt", func(w io.Writer) error { return Text(w, r, TextOptions{}) })
-	golden(t, "marks.json", func(w io.Writer) error { return JSON(w, &results.Report{Marks: r.Marks}) })
+	golden(t, "marks.txt", func(w io.Writer) error { return Text(w, r, printer.Options{}) })
+	golden(t, "marks.json", func(w io.Writer) error { return printer.JSON(w, &results.Report{Marks: r.Marks}) })
 	for name, width := range map[string]int{"marks-60.txt": 60, "marks-80.txt": 80} {
-		golden(t, name, func(w io.Writer) error { return Compact(w, r, CompactOptions{Width: width}) })
+		golden(t, name, func(w io.Writer) error { return Compact(w, r, printer.Options{Width: width}, "") })
 	}
 }

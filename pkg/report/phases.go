@@ -12,27 +12,27 @@ func phaseList(h *results.Phases) [len(oplog.PhaseNames)]*results.Stats {
 }
 
 // phases shows how the times of requests add up, by host if there are several.
-func (p *printer) phases(op *results.Operation) {
+func (p *textPrinter) phases(op *results.Operation) {
 	if op.HTTPPhases == nil {
 		return
 	}
-	p.line("\nHTTP phases of a sample of requests:")
+	p.Line("\nHTTP phases of a sample of requests:")
 	p.phaseLines(" * ", op.HTTPPhases)
-	if !p.o.Verbose || len(op.Hosts) < 2 {
+	if !p.Verbose || len(op.Hosts) < 2 {
 		return
 	}
 	for i := range op.Hosts {
 		if h := &op.Hosts[i]; h.HTTPPhases != nil {
-			p.line(" * %s:", partName(h))
+			p.Line(" * %s:", partName(h))
 			p.phaseLines("        - ", h.HTTPPhases)
 		}
 	}
 }
 
-func (p *printer) phaseLines(bullet string, phases *results.Phases) {
+func (p *textPrinter) phaseLines(bullet string, phases *results.Phases) {
 	for i, s := range phaseList(phases) {
 		if s != nil {
-			p.line("%s%s (%d): %s", bullet, fmt.Sprintf("%-7s", oplog.PhaseNames[i]), s.Count, latencies(s))
+			p.Line("%s%s (%d): %s", bullet, fmt.Sprintf("%-7s", oplog.PhaseNames[i]), s.Count, latencies(s))
 		}
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/columns"
 	"warp/internal/human"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -26,9 +28,6 @@ type Table struct {
 	Closed  bool // the reader of a page has to open it
 	Text    bool // its cells are text, not numbers
 }
-
-// None is a cell without a value.
-const None = "–"
 
 // Sections returns the sections of a group that have something to show. To add one, write a function
 // that returns it, and name it here.
@@ -51,20 +50,19 @@ func Sections(r *results.Report, group int, loc *time.Location) (all []Section) 
 }
 
 // sections prints the sections of a group.
-func (p *printer) sections(r *results.Report, group int) {
-	if !p.o.Verbose {
+func (p *textPrinter) sections(r *results.Report, group int) {
+	if !p.Verbose {
 		return
 	}
-	for _, s := range Sections(r, group, cmp.Or(p.o.Location, time.UTC)) {
-		p.line("\n%s:", s.Title)
-		t := &table{right: make([]bool, len(s.Head))}
-		for i := range t.right {
-			t.right[i] = i > 0 && !s.Text
+	for _, s := range Sections(r, group, cmp.Or(p.Location, time.UTC)) {
+		p.Line("\n%s:", s.Title)
+		numbers := len(s.Head)
+		if s.Text {
+			numbers = 0
 		}
-		t.add(s.Head...)
-		t.rows = append(t.rows, s.Rows...)
-		for _, line := range t.lines(func(_, _ int, cell string) string { return cell }) {
-			p.line("  %s", line)
+		t := printer.NewTable(s.Head, s.Rows, 1, numbers)
+		for _, line := range t.Lines(nil) {
+			p.Line("  %s", line)
 		}
 	}
 }
@@ -91,13 +89,13 @@ func slowest(g *results.GroupReport, ops []*results.Operation, loc *time.Locatio
 		s.Head = append(s.Head, "client")
 	}
 	for _, r := range all[:min(len(all), maxSlowest)] {
-		size := None
+		size := printer.None
 		if r.Bytes > 0 {
 			size = human.Bytes(float64(r.Bytes))
 		}
 		after := math.Round(10*math.Max(0, r.Start.Sub(g.WindowStart).Seconds())) / 10
 		row := []string{human.Millis(r.DurationMS), r.op, human.Seconds(after), r.Start.In(loc).Format("15:04:05.000"),
-			human.Visible(Cut(r.Key, 200)), human.Host(r.Host), size, statusOf(r.SlowRequest)}
+			human.Visible(columns.Cut(r.Key, 201)), human.Host(r.Host), size, statusOf(r.SlowRequest)}
 		if g.Clients > 1 {
 			row = append(row, human.Visible(r.Client))
 		}
@@ -114,13 +112,5 @@ func statusOf(r *results.SlowRequest) string {
 	if r.Error != "" {
 		parts = append(parts, human.Visible(r.Error))
 	}
-	return cmp.Or(strings.Join(parts, " "), None)
-}
-
-// Cut shortens foreign text.
-func Cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
+	return cmp.Or(strings.Join(parts, " "), printer.None)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,51 +14,39 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
-
-// defaultWidth is used if the width of the output is unknown.
-const defaultWidth = 100
 
 // TwoRuns is the warning about comparisons of single runs.
 const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
 // changes is the table of the changes between two single runs.
-func (p *printer) changes(ops []compare.OpChange) {
+func (p *textPrinter) changes(ops []compare.OpChange) {
 	if len(ops) == 0 {
 		return
 	}
-	p.line("%s", comparisonSeparator)
-	t := &table{right: []bool{false, true, true, true}}
+	p.Line("%s", comparisonSeparator)
+	t := printer.NewTable(nil, nil, 1, 4)
 	for i := range ops {
 		c := &ops[i]
 		if i > 0 {
-			t.add("", "", "", "")
+			t.Add("", "", "", "")
 		}
-		t.add(SubjectLabel(c.Op, c.Statement, c.Warmup, ""), "before", "after", "change")
+		t.Add(SubjectLabel(c.Op, c.Statement, c.Warmup, ""), "before", "after", "change")
 		for _, m := range c.Metrics {
 			percent := percent(m.Change, 1)
 			if m.Change.Before == m.Change.After {
 				percent = "0.0%"
 			}
 			largest := max(m.Change.Before, m.Change.After)
-			t.add("  "+m.Metric, MetricText(m.Unit, m.Change.Before, largest), MetricText(m.Unit, m.Change.After, largest), percent)
+			t.Add("  "+m.Metric, MetricText(m.Unit, m.Change.Before, largest), MetricText(m.Unit, m.Change.After, largest), percent)
 		}
 	}
-	for _, l := range t.lines(func(_, _ int, cell string) string { return cell }) {
-		p.line("%s", l)
-	}
-	p.line("")
-	p.line("%s", wrap(TwoRuns, 0, p.width(), ""))
-}
-
-// width returns the number of columns for a line.
-func (p *printer) width() int {
-	if p.o.Width <= 0 {
-		return defaultWidth
-	}
-	return p.o.Width
+	p.Table(t, nil)
+	p.Line("")
+	p.Sentences(TwoRuns)
 }
 
 // MetricText shows a metric in the unit that fits the largest of the compared values.
@@ -97,63 +86,67 @@ func SubjectLabel(op string, statement int, warmup bool, host string) string {
 // ComparisonsJSON renders comparisons of sets of runs as one JSON document. A single one is a document by itself.
 func ComparisonsJSON(w io.Writer, c *compare.Comparisons) error {
 	if len(c.Comparisons) == 1 {
-		return writeJSON(w, c.Comparisons[0])
+		return printer.JSON(w, c.Comparisons[0])
 	}
-	return writeJSON(w, c)
+	return printer.JSON(w, c)
 }
 
 // ComparisonsText renders comparisons of sets of runs for people.
-func ComparisonsText(w io.Writer, c *compare.Comparisons, o TextOptions) error {
-	p := &printer{o: o}
+func ComparisonsText(w io.Writer, c *compare.Comparisons, o printer.Options) error {
+	p := newPrinter(o)
+	p.noise(c)
 	if len(c.Comparisons) == 1 {
 		p.twoSets(c.Comparisons[0])
 	} else {
 		p.severalSets(c)
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
+}
+
+// noise shows the comparison of the first side against itself, if there is one, and a heading for what follows.
+func (p *textPrinter) noise(c *compare.Comparisons) {
+	if c.Comparisons[0].Noise == nil {
+		return
+	}
+	p.Line("%s", p.Bold("The first side against itself"))
+	p.verdicts(c.Comparisons[0].Noise)
+	p.Line("")
+	heading := "Both sides"
+	if len(c.Comparisons) > 1 {
+		heading = "All sides"
+	}
+	p.Line("%s", p.Bold(heading))
 }
 
 // twoSets shows a single comparison.
-func (p *printer) twoSets(v *compare.Verdicts) {
-	if v.Noise != nil {
-		p.line("%s", p.bold("The first side with itself"))
-		p.verdicts(v.Noise)
-		p.line("")
-		p.line("%s", p.bold("Both sides"))
-	}
+func (p *textPrinter) twoSets(v *compare.Verdicts) {
 	p.verdicts(v)
 	p.assertions(v.Assertions)
 }
 
-func (p *printer) verdicts(v *compare.Verdicts) {
+func (p *textPrinter) verdicts(v *compare.Verdicts) {
 	p.sides(v)
-	if len(v.Parameters) > 0 {
-		p.line("Parameters that differ:")
-		for _, x := range v.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After))
-		}
-	}
+	p.differences(v.Before.Workload, v.After.Workload, v.Parameters)
 	for i := range v.Subjects {
-		p.line("")
+		p.Line("")
 		p.subject(&v.Subjects[i], v)
 	}
-	p.line("")
+	p.Line("")
 	for _, s := range Remarks(v) {
-		p.line("%s", wrap(s, 0, p.width(), ""))
+		p.Sentences(s)
 	}
 	if len(v.Missing) > 0 {
-		p.line("%s", wrap("Not in all runs: "+strings.Join(v.Missing, ", ")+".", 0, p.width(), ""))
+		p.Sentences("Not in all runs: " + strings.Join(v.Missing, ", ") + ".")
 	}
 	for _, s := range v.Withheld {
-		p.line("%s %s.", p.paint("No verdict:", color.FgYellow), wrap(s, len("No verdict: "), p.width(), "  "))
+		p.Paragraph("No verdict:", s+".")
 	}
 	for _, s := range v.Warnings {
-		p.line("%s %s", p.paint("Warning:", color.FgYellow), s+".")
+		p.Paragraph("Warning:", s+".")
 	}
 	before, after := sideNames(v)
-	p.warnings(before, few(v.Before.Warnings))
-	p.warnings(after, few(v.After.Warnings))
+	p.Warnings(before+", warning:", few(v.Before.Warnings))
+	p.Warnings(after+", warning:", few(v.After.Warnings))
 }
 
 // few keeps the remarks of many runs from burying the table.
@@ -165,12 +158,12 @@ func few(warnings []string) []string {
 	return append(slices.Clone(warnings[:shown]), fmt.Sprintf("and %d more, which --json has", len(warnings)-shown))
 }
 
-func (p *printer) sides(v *compare.Verdicts) {
+func (p *textPrinter) sides(v *compare.Verdicts) {
 	if v.Paired {
-		p.line("%s: %s -> %s", human.Count(v.Before.Runs, "pair", "pairs"), v.Before.Name, v.After.Name)
+		p.Line("%s: %s -> %s", human.Count(v.Before.Runs, "pair", "pairs"), v.Before.Name, v.After.Name)
 		return
 	}
-	p.line("%s: %s -> %s: %s", v.Before.Name, human.Count(v.Before.Runs, "run", "runs"), v.After.Name, human.Count(v.After.Runs, "run", "runs"))
+	p.Line("%s: %s -> %s: %s", v.Before.Name, human.Count(v.Before.Runs, "run", "runs"), v.After.Name, human.Count(v.After.Runs, "run", "runs"))
 }
 
 // Columns of the table of a subject.
@@ -187,44 +180,29 @@ const (
 
 // subject shows the metrics of one operation. If there is no room for all columns, it keeps the
 // verdict, the change and its interval.
-func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
-	t := &table{right: []bool{false, true, true, true, true, true, true, false}}
+func (p *textPrinter) subject(s *compare.Subject, v *compare.Verdicts) {
 	before, after := ColumnNames(v)
-	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), before, after, "change", "interval", "p", "n", "verdict")
+	head := []string{SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), before, after, "change", "interval", "p", "n", "verdict"}
+	t := printer.NewTable(head, nil, columnBefore, columnVerdict)
 	for i := range s.Rows {
-		t.add(cells(&s.Rows[i])...)
+		t.Add(cells(&s.Rows[i])...)
 	}
-	p.fit(t,
+	t.Fit(p.MaxWidth(),
 		func(r []string) { r[columnN] = "" },
 		func(r []string) {
 			r[columnBefore], r[columnAfter] = withoutSpread(r[columnBefore]), withoutSpread(r[columnAfter])
 		},
 		func(r []string) { r[columnP] = "" },
 		func(r []string) { r[columnBefore], r[columnAfter] = "", "" })
-	lines := t.lines(func(row, column int, cell string) string {
+	p.Table(t, func(row, column int, cell string) string {
 		switch {
 		case row == 0 && column == 0:
-			return p.bold(cell)
+			return p.Bold(cell)
 		case row > 0 && column == columnVerdict:
 			return p.paintVerdict(s.Rows[row-1].Verdict, cell)
 		}
 		return cell
 	})
-	for _, l := range lines {
-		p.line("%s", l)
-	}
-}
-
-// fit leaves out of all rows one thing after the other, until there is room for the table.
-func (p *printer) fit(t *table, leave ...func(row []string)) {
-	for _, out := range leave {
-		if t.width() <= p.width() {
-			return
-		}
-		for _, r := range t.rows {
-			out(r)
-		}
-	}
 }
 
 // ColumnNames returns the headings of the values of both sides.
@@ -244,14 +222,14 @@ func sideNames(v *compare.Verdicts) (before, after string) {
 	return v.Before.Name, v.After.Name
 }
 
-func (p *printer) paintVerdict(v compare.Verdict, cell string) string {
+func (p *textPrinter) paintVerdict(v compare.Verdict, cell string) string {
 	switch v {
 	case compare.Better:
-		return p.paint(cell, color.FgGreen)
+		return p.Paint(cell, color.FgGreen)
 	case compare.Worse:
-		return p.paint(cell, color.FgRed)
+		return p.Paint(cell, color.FgRed)
 	case compare.Withheld, compare.TooFew:
-		return p.paint(cell, color.FgYellow)
+		return p.Paint(cell, color.FgYellow)
 	}
 	return cell
 }
@@ -336,7 +314,7 @@ func Remarks(v *compare.Verdicts) (all []string) {
 	if len(v.Judged()) == 0 || hasVerdict(v, compare.TooFew) {
 		return all
 	}
-	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
+	return append(all, "Judged by runs, with Holm's correction; intervals of metrics without a verdict are at 95% each.")
 }
 
 // remarks returns the sentences about this comparison alone.
@@ -371,7 +349,7 @@ func remarks(v *compare.Verdicts) (all []string) {
 			}
 		}
 	}
-	all = append(all, drifts(v)...)
+	all = append(all, withheld(v)...)
 	if has(compare.NoRatio) {
 		all = append(all, "-: a metric that can be 0 has no ratio to judge.")
 	}
@@ -391,8 +369,8 @@ func hasVerdict(v *compare.Verdicts, verdict compare.Verdict) bool {
 	return slices.ContainsFunc(v.Judged(), func(r *compare.Row) bool { return r.Verdict == verdict })
 }
 
-// drifts says which metrics have no verdict because they drift.
-func drifts(v *compare.Verdicts) (all []string) {
+// withheld says which metrics have no verdict of their own, and why: they drift, or are this machine's.
+func withheld(v *compare.Verdicts) (all []string) {
 	for i := range v.Subjects {
 		s := &v.Subjects[i]
 		for k := range s.Rows {
@@ -435,13 +413,17 @@ func undecided(s *compare.Subject, r *compare.Row, v *compare.Verdicts, units st
 	if v.After.Runs != v.Before.Runs {
 		n += fmt.Sprintf(" and %d", v.After.Runs)
 	}
-	if r.Detectable != nil {
-		text += fmt.Sprintf(" %s %s show changes from %.2g%% on in 4 of 5 comparisons.", n, units, *r.Detectable)
+	if r.Detectable != nil && *r.Detectable < 1000 { // more says nothing
+		text += fmt.Sprintf(" %s %s show changes from %s%% on in 4 of 5 comparisons.", n, units, twoDigits(*r.Detectable))
 	}
-	switch {
-	case r.Target == nil:
-	case r.Needed > 0:
-		text += fmt.Sprintf(" A new comparison that is to show %.2g%% takes %d %s.", *r.Target, r.Needed, units)
+	if r.Target != nil && r.Needed > 0 {
+		text += fmt.Sprintf(" A new comparison needs %d %s to show %s%%.", r.Needed, units, twoDigits(*r.Target))
 	}
 	return text
+}
+
+// twoDigits shows a number with two significant digits, and without an exponent.
+func twoDigits(x float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64) // it was written just now
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }

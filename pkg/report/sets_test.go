@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -36,9 +37,10 @@ func verdictsOfAllKinds() *compare.Verdicts {
 	zero := compare.Row{Metric: "errors", Unit: results.Share, Before: sample(0, 0), After: sample(.0004, 0)}
 	return &compare.Verdicts{
 		Version: 1, Kind: "verdicts", MinEffect: 2, Needed: 5, Verdict: compare.Undecided,
-		Before: compare.Side{Name: "before-*.csv.zst", Runs: 6, Warnings: []string{"one", "two", "three", "four", "five", "six"}},
-		After:  compare.Side{Name: "after", Runs: 6}, Parameters: []compare.Parameter{{Name: "host", Before: "old:9000", After: "new:9000"}},
-		Missing: []string{"STAT"},
+		Before:     compare.Side{Name: "before-*.csv.zst", Runs: 6, Warnings: []string{"one", "two", "three", "four", "five", "six"}},
+		After:      compare.Side{Name: "after", Runs: 6},
+		Parameters: []compare.Parameter{{Name: "concurrent", Before: "8", After: "16", Workload: true}, {Name: "host", Before: "old:9000", After: "new:9000"}},
+		Missing:    []string{"STAT"},
 		Subjects: []compare.Subject{
 			{Rows: []compare.Row{
 				judged(row("throughput", results.BytesPerSecond, 100<<20, 120<<20, 15, 20, 25), .0022, compare.Better), row("mean", results.Milliseconds, .9, 1, -1, .1, 2),
@@ -52,14 +54,17 @@ func verdictsOfAllKinds() *compare.Verdicts {
 func TestVerdictsGolden(t *testing.T) {
 	t.Parallel()
 	v := verdictsOfAllKinds()
-	golden(t, "verdicts.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{}) })
-	golden(t, "verdicts-80.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{Width: 80}) })
-	golden(t, "verdicts-60.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), TextOptions{Width: 60}) })
+	v.Before.Workload, v.After.Workload = "0123456789abcdef", "fedcba9876543210"
+	golden(t, "verdicts.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{}) })
+	golden(t, "verdicts-80.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{Width: 80}) })
+	golden(t, "verdicts-60.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{Width: 60}) })
 	drifting := verdictsOfAllKinds()
 	drifting.Sequence = &compare.Sequence{First: "after", DistanceS: 754.2}
 	p99 := &drifting.Subjects[0].Rows[3]
 	p99.Verdict, p99.Withheld = compare.Withheld, "it drifts within the sides, which makes +3.0% (+1.0%…+5.2%) from one to the other"
-	golden(t, "verdicts-drift.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(drifting), TextOptions{Width: 80}) })
+	golden(t, "verdicts-drift.txt", func(w io.Writer) error {
+		return ComparisonsText(w, compare.Single(drifting), printer.Options{Width: 80})
+	})
 	drifting.Sequence.DistanceS = 12 * 24 * 3600
 	if text := strings.Join(Remarks(drifting), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
 		t.Error(text)
@@ -72,7 +77,7 @@ func TestVerdictsGolden(t *testing.T) {
 			r.P, r.Low, r.High, r.Level, r.Verdict = nil, nil, nil, 0, compare.TooFew
 		}
 	}
-	golden(t, "verdicts-few.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(few), TextOptions{}) })
+	golden(t, "verdicts-few.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(few), printer.Options{}) })
 }
 
 // The report uses the width that it has, and no line is longer.
@@ -81,12 +86,13 @@ func TestVerdictsFit(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 120} {
 		var b bytes.Buffer
 		v := verdictsOfAllKinds()
-		v.Withheld = []string{strings.Repeat("many words ", 30)}
-		if err := ComparisonsText(&b, compare.Single(v), TextOptions{Width: width}); err != nil {
+		words := []string{strings.Repeat("many words ", 30)}
+		v.Withheld, v.Warnings, v.Before.Warnings, v.After.Warnings = words, words, words, words
+		if err := ComparisonsText(&b, compare.Single(v), printer.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
+			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
 				t.Errorf("%d characters where %d fit: %s", n, width, l)
 			}
 		}
@@ -119,16 +125,57 @@ func threeSets(allPairs bool) *compare.Comparisons {
 func TestSeveralSetsGolden(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{60, 80, 120} {
-		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return ComparisonsText(w, threeSets(false), TextOptions{Width: width}) })
+		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return ComparisonsText(w, threeSets(false), printer.Options{Width: width}) })
 		var b bytes.Buffer
-		if err := ComparisonsText(&b, threeSets(true), TextOptions{Width: width, Verbose: true}); err != nil {
+		if err := ComparisonsText(&b, threeSets(true), printer.Options{Width: width, Verbose: true}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
+			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
 				t.Errorf("%d characters where %d fit: %s", n, width, l)
 			}
 		}
 	}
-	golden(t, "several-pairs.txt", func(w io.Writer) error { return ComparisonsText(w, threeSets(true), TextOptions{Verbose: true}) })
+	golden(t, "several-pairs.txt", func(w io.Writer) error { return ComparisonsText(w, threeSets(true), printer.Options{Verbose: true}) })
+}
+
+// Wide intervals, long names and warnings of a set fit, too.
+func TestSeveralSetsFit(t *testing.T) {
+	t.Parallel()
+	low, high := -1078.1, 14340.2
+	for _, width := range []int{60, 80, 100} {
+		c := threeSets(false)
+		for _, v := range c.Comparisons {
+			v.After.Name = "a very long name of " + v.After.Name
+			v.After.Warnings = []string{strings.Repeat("many words ", 30)}
+			for i := range v.Subjects[0].Rows {
+				r := &v.Subjects[0].Rows[i]
+				r.Low, r.High = &low, &high
+				if r.Judged {
+					r.Verdict = compare.Undecided
+				}
+			}
+		}
+		var b bytes.Buffer
+		if err := ComparisonsText(&b, c, printer.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "~ undecided") {
+			t.Errorf("at %d columns, the verdicts are not there", width)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
+				t.Errorf("%d characters where %d fit: %s", n, width, l)
+			}
+		}
+	}
+}
+
+func TestTwoDigits(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]string{.01234: "0.012", 2.35: "2.4", 14.2: "14", 437: "440", 27182: "27000"} {
+		if got := twoDigits(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
 }

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fatih/color"
-
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -24,39 +23,44 @@ const (
 )
 
 // severalSets shows comparisons of three or more sets.
-func (p *printer) severalSets(c *compare.Comparisons) {
+func (p *textPrinter) severalSets(c *compare.Comparisons) {
 	sets := c.Sets()
 	var names []string
 	for _, s := range sets {
 		names = append(names, fmt.Sprintf("%s (%s)", s.Name, human.Count(s.Runs, "run", "runs")))
 	}
-	how := "each compared with " + sets[0].Name
-	if c.AllPairs {
-		how = "each compared with each other one"
+	how := "each compared with "
+	if c.Comparisons[0].Paired {
+		how = "each paired with "
 	}
-	p.line("%s", wrap(fmt.Sprintf("%d sets, %s: %s", len(sets), how, strings.Join(names, ", ")), 0, p.width(), "  "))
+	if c.AllPairs {
+		how += "all others"
+	} else {
+		how += sets[0].Name
+	}
+	p.Paragraph("", fmt.Sprintf("%d sets, %s: %s", len(sets), how, strings.Join(names, ", ")))
 	if lines := SeveralParameters(c); len(lines) > 0 {
-		p.line("Parameters that differ:")
+		p.Line("Parameters that differ:")
 		for _, l := range lines {
-			p.line(" * %s", wrap(l, len(" * "), p.width(), "   "))
+			p.Line(" * %s", human.Wrap(l, len(" * "), p.MaxWidth(), "   "))
 		}
 	}
 	for _, s := range c.Subjects() {
-		p.line("")
+		p.Line("")
 		p.severalSubject(s, c)
 	}
-	p.line("")
+	p.Line("")
 	for _, s := range SeveralRemarks(c) {
-		p.line("%s", wrap(s, 0, p.width(), ""))
+		p.Sentences(s)
 	}
 	for _, s := range together(c, func(v *compare.Verdicts) []string { return v.Withheld }) {
-		p.line("%s %s.", p.paint("No verdict:", color.FgYellow), wrap(s, len("No verdict: "), p.width(), "  "))
+		p.Paragraph("No verdict:", s+".")
 	}
 	for _, s := range together(c, func(v *compare.Verdicts) []string { return v.Warnings }) {
-		p.line("%s %s.", p.paint("Warning:", color.FgYellow), wrap(s, len("Warning: "), p.width(), "  "))
+		p.Paragraph("Warning:", s+".")
 	}
 	for _, s := range sets {
-		p.warnings(s.Name, few(s.Warnings))
+		p.Warnings(s.Name+", warning:", few(s.Warnings))
 	}
 	var judged []results.Assertion
 	for _, v := range c.Comparisons {
@@ -97,7 +101,7 @@ func SeveralRemarks(c *compare.Comparisons) []string {
 		all = append(all, "Not in all runs: "+s+".")
 	}
 	if c.Together > 0 {
-		all = append(all, fmt.Sprintf("Judged by runs, with Holm's correction for all %d p-values of the table together; intervals of what has no verdict are at 95%% each.", c.Together))
+		all = append(all, fmt.Sprintf("Judged by runs, with Holm's correction for all %d p-values of the table together; intervals of metrics without a verdict are at 95%% each.", c.Together))
 	}
 	return all
 }
@@ -133,17 +137,17 @@ func PairName(c *compare.Comparisons, v *compare.Verdicts) string {
 
 // severalSubject shows the metrics of one operation, with a row for each set and, for all pairs, for each comparison. Metrics
 // without a verdict are left out unless the report is verbose, except errors that there were.
-func (p *printer) severalSubject(s *compare.Subject, c *compare.Comparisons) {
-	t := &table{right: []bool{false, true, true, true, true, true, false}}
-	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "median", "change", "interval", "p", "n", "verdict")
+func (p *textPrinter) severalSubject(s *compare.Subject, c *compare.Comparisons) {
+	head := []string{SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "median", "change", "interval", "p", "n", "verdict"}
+	t := printer.NewTable(head, nil, severalValue, severalVerdict)
 	verdicts := []compare.Verdict{""}
 	row := func(verdict compare.Verdict, cells []string) {
-		t.add(cells...)
+		t.Add(cells...)
 		verdicts = append(verdicts, verdict)
 	}
 	sets := c.Sets()
 	for _, panel := range c.Panels(s) {
-		if !panel.Judged && !p.o.Verbose && !(panel.Metric == "errors" && largest(&panel) > 0) {
+		if !panel.Judged && !p.Verbose && !(panel.Metric == "errors" && largest(&panel) > 0) {
 			continue
 		}
 		head := make([]string, severalColumns)
@@ -171,34 +175,32 @@ func (p *printer) severalSubject(s *compare.Subject, c *compare.Comparisons) {
 			}
 		}
 	}
-	p.fit(t,
+	t.Fit(p.MaxWidth(),
 		func(r []string) { r[severalN] = "" },
 		func(r []string) { r[severalValue] = withoutSpread(r[severalValue]) },
 		func(r []string) { r[severalP] = "" })
 	p.shortenNames(t)
-	lines := t.lines(func(row, column int, cell string) string {
+	t.Fit(p.MaxWidth(), func(r []string) { r[severalInterval] = "" })
+	p.Table(t, func(row, column int, cell string) string {
 		switch {
 		case row == 0 && column == 0:
-			return p.bold(cell)
+			return p.Bold(cell)
 		case row > 0 && column == severalVerdict:
 			return p.paintVerdict(verdicts[row], cell)
 		}
 		return cell
 	})
-	for _, l := range lines {
-		p.line("%s", l)
-	}
 }
 
 // shortenNames cuts the names of sets if there is no room for the table.
-func (p *printer) shortenNames(t *table) {
-	const min = 14
-	over := t.width() - p.width()
+func (p *textPrinter) shortenNames(t *printer.Table) {
+	const min = 12
+	over := t.Width() - p.MaxWidth()
 	if over <= 0 {
 		return
 	}
-	limit := max(min, t.widths()[0]-over)
-	for _, r := range t.rows[1:] {
+	limit := max(min, t.Widths()[0]-over)
+	for _, r := range t.Rows[1:] {
 		if name := []rune(r[0]); len(name) > limit {
 			half := (limit - 5) / 2 // after four blanks, before the ellipsis
 			r[0] = string(name[:4+half]) + "…" + string(name[len(name)-(limit-5-half):])

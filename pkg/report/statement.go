@@ -13,7 +13,7 @@ func statementOf(number int, warmup bool) oplog.Statement {
 }
 
 // statement is the line above the figures of a statement.
-func (p *printer) statement(s oplog.Statement, text string) {
+func (p *textPrinter) statement(s oplog.Statement, text string) {
 	if s.Number == 0 {
 		return
 	}
@@ -21,7 +21,7 @@ func (p *printer) statement(s oplog.Statement, text string) {
 	if text != "" {
 		line += ": " + human.OneLine(text)
 	}
-	p.line("%s", p.bold(line))
+	p.Line("%s", p.Bold(line))
 }
 
 // scripted reports whether the report is about the statements of a script.

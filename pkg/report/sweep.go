@@ -14,17 +14,15 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
 )
 
-// SweepJSON renders a sweep as one JSON document.
-func SweepJSON(w io.Writer, r *sweep.Result) error { return writeJSON(w, r) }
-
 // SweepText renders a sweep for people: a table with one axis, a matrix for each metric with two.
-func SweepText(w io.Writer, r *sweep.Result, o TextOptions) error {
-	p := &printer{o: o}
-	p.line("%s", SweepTitle(r))
+func SweepText(w io.Writer, r *sweep.Result, o printer.Options) error {
+	p := newPrinter(o)
+	p.Line("%s", SweepTitle(r))
 	if len(r.Axes) == 1 {
 		p.sweepTable(r)
 	} else {
@@ -33,15 +31,14 @@ func SweepText(w io.Writer, r *sweep.Result, o TextOptions) error {
 	if o.Width > 0 {
 		p.curve(r)
 	}
-	p.line("")
+	p.Line("")
 	for _, s := range SweepRemarks(r) {
-		p.line("%s", wrap(s, 0, p.width(), ""))
+		p.Sentences(s)
 	}
 	for _, s := range SweepWarnings(r) {
-		p.line("%s %s", p.paint("Warning:", color.FgYellow), wrap(s, len("Warning: "), p.width(), "  "))
+		p.Paragraph("Warning:", s)
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 // SweepTitle says what was measured.
@@ -54,40 +51,31 @@ func SweepTitle(r *sweep.Result) string {
 }
 
 // sweepTable has a row for each point.
-func (p *printer) sweepTable(r *sweep.Result) {
+func (p *textPrinter) sweepTable(r *sweep.Result) {
 	head, rows := SweepRows(r)
-	t := &table{right: make([]bool, len(head))}
-	for i := range head {
-		t.right[i] = true
-	}
-	p.line("")
-	t.add(head...)
-	for _, row := range rows {
-		t.add(row...)
-	}
+	t := printer.NewTable(head, rows, 0, len(head))
+	p.Line("")
 	for _, leave := range []string{"95 %", "range"} { // where there is no room
-		if t.width() <= p.width() {
+		if t.Width() <= p.MaxWidth() {
 			break
 		}
 		for i, title := range head {
 			if title == leave {
-				for _, row := range t.rows {
+				for _, row := range t.Rows {
 					row[i] = ""
 				}
 			}
 		}
 	}
-	for _, l := range t.lines(func(row, _ int, cell string) string {
+	p.Table(t, func(row, _ int, cell string) string {
 		switch {
 		case row == 0:
-			return p.bold(cell)
+			return p.Bold(cell)
 		case strings.HasSuffix(cell, leftOutMark):
-			return p.paint(cell, color.FgYellow)
+			return p.Paint(cell, color.FgYellow)
 		}
 		return cell
-	}) {
-		p.line("%s", l)
-	}
+	})
 }
 
 // leftOutMark marks figures from which no conclusion is drawn.
@@ -148,7 +136,7 @@ func SweepCell(r *sweep.Result, point, metric int) string {
 	p := &r.Points[point]
 	c := &p.Cells[metric]
 	if !c.Known() {
-		return None
+		return printer.None
 	}
 	text := MetricText(r.Metrics[metric].Unit, c.Median, c.Median)
 	if p.LeftOut != "" || c.Client != "" {
@@ -157,9 +145,9 @@ func SweepCell(r *sweep.Result, point, metric int) string {
 	return text
 }
 
-// SweepMatrix returns a metric of a sweep with two axes: a row for each value of the first one, or of the second one if it is
+// sweepMatrix returns a metric of a sweep with two axes: a row for each value of the first one, or of the second one if it is
 // turned.
-func SweepMatrix(r *sweep.Result, metric int, turned bool) (head []string, rows [][]string) {
+func sweepMatrix(r *sweep.Result, metric int, turned bool) (head []string, rows [][]string) {
 	down, across := 0, 1
 	if turned {
 		down, across = 1, 0
@@ -176,9 +164,9 @@ func SweepMatrix(r *sweep.Result, metric int, turned bool) (head []string, rows 
 }
 
 // matrices shows a matrix for each metric, or the points below each other where there is no room for that.
-func (p *printer) matrices(r *sweep.Result) {
+func (p *textPrinter) matrices(r *sweep.Result) {
 	all := sweepMatrices(r, false)
-	wide := func(t *table) bool { return t.width() > p.width() }
+	wide := func(t *printer.Table) bool { return t.Width() > p.MaxWidth() }
 	if slices.ContainsFunc(all, wide) {
 		all = sweepMatrices(r, true)
 	}
@@ -187,31 +175,21 @@ func (p *printer) matrices(r *sweep.Result) {
 		return
 	}
 	for m, t := range all {
-		p.line("")
-		p.line("%s", p.bold(r.Metrics[m].Name))
-		for _, l := range t.lines(func(row, column int, cell string) string {
+		p.Line("")
+		p.Line("%s", p.Bold(r.Metrics[m].Name))
+		p.Table(t, func(row, column int, cell string) string {
 			if row > 0 && strings.HasSuffix(cell, leftOutMark) {
-				return p.paint(cell, color.FgYellow)
+				return p.Paint(cell, color.FgYellow)
 			}
 			return cell
-		}) {
-			p.line("%s", l)
-		}
+		})
 	}
 }
 
-func sweepMatrices(r *sweep.Result, turned bool) (all []*table) {
+func sweepMatrices(r *sweep.Result, turned bool) (all []*printer.Table) {
 	for m := range r.Metrics {
-		head, rows := SweepMatrix(r, m, turned)
-		t := &table{right: make([]bool, len(head))}
-		for i := range head {
-			t.right[i] = true
-		}
-		t.add(head...)
-		for _, row := range rows {
-			t.add(row...)
-		}
-		all = append(all, t)
+		head, rows := sweepMatrix(r, m, turned)
+		all = append(all, printer.NewTable(head, rows, 0, len(head)))
 	}
 	return all
 }
@@ -223,7 +201,7 @@ const (
 )
 
 // curve draws the first metric over the axis with more values, a line for each value of the other one.
-func (p *printer) curve(r *sweep.Result) {
+func (p *textPrinter) curve(r *sweep.Result) {
 	axis := 0
 	if len(r.Axes) > 1 && len(r.Axes[1].Values) > len(r.Axes[0].Values) {
 		axis = 1
@@ -239,7 +217,7 @@ func (p *printer) curve(r *sweep.Result) {
 	}
 	label := MetricText(r.Metrics[0].Unit, largest, largest)
 	left := len([]rune(label)) + 1
-	width := min(curveWidth, p.width()-left-1)
+	width := min(curveWidth, p.MaxWidth()-left-1)
 	if width < 2*n {
 		return
 	}
@@ -257,7 +235,7 @@ func (p *printer) curve(r *sweep.Result) {
 		}
 		draw(grid, r, line, place, mark)
 	}
-	p.line("")
+	p.Line("")
 	for i, row := range grid {
 		at := ""
 		switch i {
@@ -266,13 +244,13 @@ func (p *printer) curve(r *sweep.Result) {
 		case curveHeight - 1:
 			at = "0"
 		}
-		p.line("%*s│%s", left-1, at, strings.TrimRight(string(row), " "))
+		p.Line("%*s│%s", left-1, at, strings.TrimRight(string(row), " "))
 	}
 	values := r.Axes[axis].Values
 	first, last := values[0], values[n-1]
 	gap := max(1, width-len([]rune(first))-len([]rune(last)))
-	p.line("%*s└%s", left-1, "", strings.Repeat("─", width))
-	p.line("%*s%s%s%s", left, "", first, strings.Repeat(" ", gap), last)
+	p.Line("%*s└%s", left-1, "", strings.Repeat("─", width))
+	p.Line("%*s%s%s%s", left, "", first, strings.Repeat(" ", gap), last)
 	note := r.Metrics[0].Name + " over " + r.Axes[axis].Flag
 	if len(lines) > 1 {
 		var names []string
@@ -281,7 +259,7 @@ func (p *printer) curve(r *sweep.Result) {
 		}
 		note += "; " + r.Axes[1-axis].Flag + " " + strings.Join(names, ", ")
 	}
-	p.line("%s", wrap(note, 0, p.width(), ""))
+	p.Sentences(note)
 }
 
 // draw draws a line of points.
@@ -330,7 +308,11 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 		at = c.At + ": "
 	}
 	if c.Best == nil {
-		return []string{fmt.Sprintf("%sno conclusion, because only %s can be used.", at, human.Plural(c.Points, "point"))}
+		few := "no point"
+		if c.Points > 0 {
+			few = "only " + human.Plural(c.Points, "point")
+		}
+		return []string{fmt.Sprintf("%sno conclusion, because %s can be used.", at, few)}
 	}
 	metric, _ := results.FindMetric(c.Metric)
 	rate := func(x float64) string { return MetricText(metric.Unit, x, x) }
@@ -400,16 +382,17 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 	for _, f := range r.Failed {
 		all = append(all, fmt.Sprintf("%s failed: %s", sweep.Label(r.Axes, f.Values), human.OneLine(f.Error)))
 	}
-	for i := range r.Points {
-		if p := &r.Points[i]; p.LeftOut != "" {
-			all = append(all, fmt.Sprintf("%s is left out of conclusions (%s): %s", sweep.Label(r.Axes, p.Values), leftOutMark, strings.TrimSuffix(human.OneLine(p.LeftOut), ".")+"."))
+	all = append(all, leftOut(r)...)
+	for k, m := range r.Metrics {
+		if !measured(r, k) {
+			all = append(all, fmt.Sprintf("no run has %s; --show chooses other metrics.", m.Name))
 		}
 	}
 	for k, m := range r.Metrics {
 		var labels []string
 		for i := range r.Points {
 			if p := &r.Points[i]; p.LeftOut == "" && p.Cells[k].Client != "" {
-				labels = append(labels, strings.Join(p.Values, " "))
+				labels = append(labels, shortLabel(r, p))
 			}
 		}
 		if len(labels) > 0 {
@@ -419,47 +402,88 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 	return all
 }
 
+// measured reports whether a run has the metric, or there is no run at all.
+func measured(r *sweep.Result, metric int) bool {
+	runs := false
+	for i := range r.Points {
+		if r.Points[i].Cells[metric].Known() {
+			return true
+		}
+		runs = runs || len(r.Points[i].Logs) > 0
+	}
+	return !runs
+}
+
+// shortLabel names a point in a list: with one axis, its value says enough.
+func shortLabel(r *sweep.Result, p *sweep.Point) string {
+	if len(p.Values) == 1 {
+		return p.Values[0]
+	}
+	return sweep.Label(r.Axes, p.Values)
+}
+
+// maxLeftOut is the number of points whose reasons are shown. JSON and CSV have all of them.
+const maxLeftOut = 3
+
+// leftOut says which points are left out of conclusions, and why.
+func leftOut(r *sweep.Result) (all []string) {
+	var more []string
+	for i := range r.Points {
+		p := &r.Points[i]
+		switch {
+		case p.LeftOut == "":
+		case len(all) < maxLeftOut:
+			all = append(all, fmt.Sprintf("%s is left out of conclusions (%s): %s", sweep.Label(r.Axes, p.Values), leftOutMark, strings.TrimSuffix(human.OneLine(p.LeftOut), ".")+"."))
+		default:
+			more = append(more, shortLabel(r, p))
+		}
+	}
+	if len(more) > 0 {
+		all = append(all, fmt.Sprintf("%s, too: %s; --csv has the reasons.", human.Count(len(more), "point is left out", "points are left out"), strings.Join(more, ", ")))
+	}
+	return all
+}
+
 // SweepMarkdown renders a sweep for a ticket.
 func SweepMarkdown(w io.Writer, r *sweep.Result) error {
-	p := &printer{}
-	p.line("%s: `%s`", SweepTitle(r), strings.ReplaceAll(human.OneLine(r.Command), "`", "'"))
-	p.line("")
+	p := newPrinter(printer.Options{})
+	p.Line("%s: `%s`", SweepTitle(r), strings.ReplaceAll(human.OneLine(r.Command), "`", "'"))
+	p.Line("")
 	if len(r.Axes) == 1 {
 		p.markdown(SweepRows(r))
 	} else {
 		for m := range r.Metrics {
-			p.line("**%s**", r.Metrics[m].Name)
-			p.line("")
-			p.markdown(SweepMatrix(r, m, false))
-			p.line("")
+			p.Line("**%s**", r.Metrics[m].Name)
+			p.Line("")
+			p.markdown(sweepMatrix(r, m, false))
+			p.Line("")
 		}
 	}
 	if len(r.Axes) == 1 {
-		p.line("")
+		p.Line("")
 	}
 	for _, s := range SweepRemarks(r) {
-		p.line("- %s", markdownText(s))
+		p.Line("- %s", markdownText(s))
 	}
 	for _, s := range SweepWarnings(r) {
-		p.line("- **Warning:** %s", markdownText(s))
+		p.Line("- **Warning:** %s", markdownText(s))
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 func markdownText(s string) string {
 	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "|", "\\|", "<", "&lt;", "_", "\\_").Replace(human.OneLine(s))
 }
 
-func (p *printer) markdown(head []string, rows [][]string) {
+func (p *textPrinter) markdown(head []string, rows [][]string) {
 	line := func(cells []string) {
 		for i := range cells {
 			cells[i] = markdownText(cells[i])
 		}
-		p.line("| %s |", strings.Join(cells, " | "))
+		p.Line("| %s |", strings.Join(cells, " | "))
 	}
 	line(slices.Clone(head))
-	p.line("|%s", strings.Repeat(" ---: |", len(head)))
+	p.Line("|%s", strings.Repeat(" ---: |", len(head)))
 	for _, row := range rows {
 		line(slices.Clone(row))
 	}
@@ -499,52 +523,39 @@ func SweepCSV(w io.Writer, r *sweep.Result) error {
 	return out.Error()
 }
 
-// SweepComparisonJSON renders the comparison of two sweeps as one JSON document.
-func SweepComparisonJSON(w io.Writer, c *sweep.Comparison) error { return writeJSON(w, c) }
-
 // SweepComparisonText renders the comparison of two sweeps for people.
-func SweepComparisonText(w io.Writer, c *sweep.Comparison, o TextOptions) error {
-	p := &printer{o: o}
-	p.line("%s -> %s: %s", c.Before, c.After, human.Plural(c.Points, "point"))
-	p.line("")
+func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) error {
+	p := newPrinter(o)
+	p.Line("%s -> %s: %s", c.Before, c.After, human.Plural(c.Points, "point"))
+	p.Line("")
 	head, rows := SweepOverall(c)
 	p.verdictTable(head, rows)
 	if head, rows := SweepByPoint(c); len(rows) > 0 {
-		p.line("")
+		p.Line("")
 		p.verdictTable(head, rows)
 	}
-	p.line("")
+	p.Line("")
 	for _, s := range SweepComparisonRemarks(c) {
-		p.line("%s", wrap(s, 0, p.width(), ""))
+		p.Sentences(s)
 	}
 	for _, s := range c.Warnings {
-		p.line("%s %s.", p.paint("Warning:", color.FgYellow), wrap(s, len("Warning: "), p.width(), "  "))
+		p.Paragraph("Warning:", s+".")
 	}
 	for _, s := range c.LeftOut {
-		p.line("%s %s.", p.paint("Left out:", color.FgYellow), wrap(strings.TrimSuffix(s, "."), len("Left out: "), p.width(), "  "))
+		p.Paragraph("Left out:", strings.TrimSuffix(s, ".")+".")
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return p.To(w)
 }
 
 // verdictTable is a table whose last column is a verdict.
-func (p *printer) verdictTable(head []string, rows [][]string) {
-	t := &table{right: make([]bool, len(head))}
-	for i := 1; i < len(head)-1; i++ {
-		t.right[i] = true
-	}
-	t.add(head...)
-	for _, row := range rows {
-		t.add(row...)
-	}
-	for _, l := range t.lines(func(row, column int, cell string) string {
+func (p *textPrinter) verdictTable(head []string, rows [][]string) {
+	t := printer.NewTable(head, rows, 1, len(head)-1)
+	p.Table(t, func(row, column int, cell string) string {
 		if row == 0 {
-			return p.bold(cell)
+			return p.Bold(cell)
 		}
 		return cell
-	}) {
-		p.line("%s", l)
-	}
+	})
 }
 
 // SweepOverall returns the changes over all points.
@@ -555,7 +566,7 @@ func SweepOverall(c *sweep.Comparison) (head []string, rows [][]string) {
 		if x.Low != nil || x.High != nil {
 			interval = bounded(x.Low, "-∞") + "…" + bounded(x.High, "+∞")
 		}
-		change := None
+		change := printer.None
 		if x.Change != nil {
 			change = signed(x.Change, false)
 		}

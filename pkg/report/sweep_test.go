@@ -10,6 +10,7 @@ import (
 	"warp/internal/check"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
 )
@@ -27,7 +28,7 @@ func sweepResult(sizes ...string) *sweep.Result {
 	}
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	law := sweep.Law{Alpha: .05, Beta: .003, Gamma: 100 << 20}
-	var runs []sweep.Run
+	var runs []sweep.Measurement
 	const repeats = 6
 	add := func(point, i int, again bool, factor float64) {
 		place := sweep.Place(axes, point)
@@ -46,7 +47,7 @@ func sweepResult(sizes ...string) *sweep.Result {
 			r.Client = &results.ClientVerdict{Verdict: results.ClientLimited, Sentence: "This machine was the limit, by far."}
 		}
 		at = at.Add(35 * time.Second)
-		runs = append(runs, sweep.Run{Point: point, Again: again, Log: fmt.Sprintf("folder/%03d.csv.zst", len(runs)+1), Began: at, Report: r})
+		runs = append(runs, sweep.Measurement{Point: point, Again: again, Log: fmt.Sprintf("folder/%03d.csv.zst", len(runs)+1), Began: at, Report: r})
 	}
 	for i := range repeats {
 		for point := range sweep.Points(axes) {
@@ -63,7 +64,7 @@ func TestSweepText(t *testing.T) {
 	for name, r := range map[string]*sweep.Result{"sweep": sweepResult(), "sweep-two": sweepResult("4KiB", "1MiB", "16MiB")} {
 		for _, width := range []int{0, 60, 80, 120} {
 			var b bytes.Buffer
-			check.OK(t, report.SweepText(&b, r, report.TextOptions{Width: width}))
+			check.OK(t, report.SweepText(&b, r, printer.Options{Width: width}))
 			file := name + ".txt"
 			if width > 0 {
 				file = fmt.Sprintf("%s-%d.txt", name, width)
@@ -102,7 +103,45 @@ func TestSweepComparisonText(t *testing.T) {
 	}
 	for _, width := range []int{60, 80, 120} {
 		var b bytes.Buffer
-		check.OK(t, report.SweepComparisonText(&b, c, report.TextOptions{Width: width}))
+		check.OK(t, report.SweepComparisonText(&b, c, printer.Options{Width: width}))
 		check.Golden(t, fmt.Sprintf("testdata/sweep-cmp-%d.txt", width), b.String())
+	}
+}
+
+// Many points that are left out do not fill the terminal with their reasons.
+func TestSweepWarningsAreFew(t *testing.T) {
+	t.Parallel()
+	r := &sweep.Result{Axes: []sweep.Axis{{Flag: "concurrent"}}}
+	for _, value := range []string{"1", "2", "4", "8", "16"} {
+		r.Points = append(r.Points, sweep.Point{Values: []string{value}, LeftOut: "this machine was the limit."})
+	}
+	want := []string{
+		"concurrent=1 is left out of conclusions (*): this machine was the limit.",
+		"concurrent=2 is left out of conclusions (*): this machine was the limit.",
+		"concurrent=4 is left out of conclusions (*): this machine was the limit.",
+		"2 points are left out, too: 8, 16; --csv has the reasons.",
+	}
+	if got := report.SweepWarnings(r); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// With two axes, points are named by both values and flags. A metric that no run has is a warning.
+func TestSweepWarningsNamePoints(t *testing.T) {
+	t.Parallel()
+	r := &sweep.Result{Axes: []sweep.Axis{{Flag: "concurrent"}, {Flag: "obj.size"}}, Metrics: []sweep.Metric{{Name: "throughput"}, {Name: "PUT.p99"}}}
+	known, none := sweep.Cell{Values: []float64{1}}, sweep.Cell{}
+	for _, value := range []string{"1", "2", "4", "8"} {
+		r.Points = append(r.Points, sweep.Point{Values: []string{value, "4KiB"}, Logs: []string{"a"}, Cells: []sweep.Cell{known, none}, LeftOut: "errors."})
+	}
+	want := []string{
+		"concurrent=1 obj.size=4KiB is left out of conclusions (*): errors.",
+		"concurrent=2 obj.size=4KiB is left out of conclusions (*): errors.",
+		"concurrent=4 obj.size=4KiB is left out of conclusions (*): errors.",
+		"1 point is left out, too: concurrent=8 obj.size=4KiB; --csv has the reasons.",
+		"no run has PUT.p99; --show chooses other metrics.",
+	}
+	if got := report.SweepWarnings(r); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

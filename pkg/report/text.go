@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -15,88 +13,58 @@ import (
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/report/figures"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
-// TextOptions are the options of a text report.
-type TextOptions struct {
-	Color    bool           // emphasis with terminal sequences
-	Location *time.Location // for times of day; nil = UTC
-	Width    int            // width of tables, in characters; 0 = unknown
-	Verbose  bool           // all details; aggregate.Options has to ask for those that need memory
-}
-
 const separator = "----------------------------------------"
 
-// A printer renders into memory, so that a slow or broken writer gets the whole text or an error,
-// and lines need no error handling.
-type printer struct {
-	bytes.Buffer
-	o TextOptions
-}
+// A textPrinter prints the text of one run.
+type textPrinter struct{ printer.Printer }
 
-func (p *printer) line(format string, a ...any) { fmt.Fprintf(p, format+"\n", a...) }
-
-func (p *printer) paint(s string, attributes ...color.Attribute) string {
-	if !p.o.Color {
-		return s
-	}
-	c := color.New(attributes...)
-	c.EnableColor()
-	return c.Sprint(s)
-}
-
-func (p *printer) bold(s string) string { return p.paint(s, color.Bold) }
-
-// clock shows a time of day. The date does not matter in a fresh report.
-func (p *printer) clock(t time.Time) string {
-	loc := p.o.Location
-	if loc == nil {
-		loc = time.UTC
-	}
-	return t.In(loc).Format("15:04:05 MST")
-}
+func newPrinter(o printer.Options) *textPrinter { return &textPrinter{printer.Printer{Options: o}} }
 
 // Text renders the report for people.
-func Text(w io.Writer, r *results.Report, o TextOptions) error {
-	p := &printer{o: o}
-	p.consistency(r.Consistency, cmp.Or(o.Width, 120))
+func Text(w io.Writer, r *results.Report, o printer.Options) error {
+	p := newPrinter(o)
+	p.replay(r.Replay)
+	p.consistency(r.Consistency)
 	for i := range r.Groups {
 		p.group(r, i)
 	}
 	if r.End == "completed" && r.EndReason != "" {
-		p.line("\nThe run ended because %s.", r.EndReason)
+		p.Line("\nThe run ended because %s.", r.EndReason)
 	}
 	if hottest := r.Hottest(); hottest != "" {
-		p.line("\nPopularity: %s.", hottest)
+		p.Line("\nPopularity: %s.", hottest)
+	}
+	if r.Cache != nil {
+		p.Line("\nCache: %s.", r.Cache.Sentence())
 	}
 	p.marks(r)
 	p.load(r)
 	p.assertions(r.Assertions)
-	for i, s := range r.Warnings {
-		if i == 0 {
-			p.line("")
-		}
-		p.line("%s %s", p.paint("Warning:", color.FgYellow), s)
+	if len(r.Warnings) > 0 {
+		p.Line("")
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	p.Warnings("Warning:", r.Warnings)
+	return p.To(w)
 }
 
-func (p *printer) group(r *results.Report, group int) {
+func (p *textPrinter) group(r *results.Report, group int) {
 	g := &r.Groups[group]
 	if group > 0 {
-		p.line("")
+		p.Line("")
 	}
-	p.line("%s", separator)
+	p.Line("%s", separator)
 	mixed := len(g.Operations) > 1
 	if mixed {
-		p.line("%s", p.bold("Mixed operations."))
+		p.Line("%s", p.Bold("Mixed operations."))
 	}
 	for i := range r.Operations {
 		if op := &r.Operations[i]; op.Group == group {
 			if mixed {
-				p.line("")
+				p.Line("")
 			}
 			p.operation(op, mixed, r)
 		}
@@ -108,54 +76,54 @@ func (p *printer) group(r *results.Report, group int) {
 }
 
 // total prints the figures of all operations together.
-func (p *printer) total(r *results.Report, group int) {
+func (p *textPrinter) total(r *results.Report, group int) {
 	g := &r.Groups[group]
-	p.line("")
+	p.Line("")
 	hasBytes := slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Group == group && o.HasBytes() })
 	if g.WindowS > 0 {
-		p.line("Total: %s %s", human.Throughput(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
+		p.Line("Total: %s %s", human.Throughput(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
 	} else {
-		p.line("Total:")
+		p.Line("Total:")
 	}
-	p.line(" * %s, %s", human.Plural(g.Requests, "request"), human.Plural(g.Errors, "error"))
+	p.Line(" * %s, %s", human.Plural(g.Requests, "request"), human.Plural(g.Errors, "error"))
 	p.schedule(" * ", g)
 	if g.Response != nil {
-		p.line(" * Response time (from due): %s", latencies(g.Response))
+		p.Line(" * Response time (from due): %s", latencies(g.Response))
 	}
 }
 
 // window says which time averages are about.
-func (p *printer) window(seconds float64, start time.Time) string {
-	return fmt.Sprintf("(%.3fs, starting %s)", seconds, p.clock(start))
+func (p *textPrinter) window(seconds float64, start time.Time) string {
+	return fmt.Sprintf("(%.3fs, starting %s)", seconds, p.Clock(start))
 }
 
 // average shows the throughput over the window. If it is unknown, 0 would be wrong.
-func (p *printer) average(op *results.Operation) string {
+func (p *textPrinter) average(op *results.Operation) string {
 	if op.WindowS == 0 {
 		return "unknown, because there is no time to measure in"
 	}
-	return p.bold(human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
+	return p.Bold(human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
 }
 
-func (p *printer) operation(op *results.Operation, mixed bool, r *results.Report) {
+func (p *textPrinter) operation(op *results.Operation, mixed bool, r *results.Report) {
 	p.statement(statementOf(op.Statement, op.Warmup), r.StatementText(op.Statement))
-	p.line("%s", p.heading(op, r.Groups[op.Group].Run))
+	p.Line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
-		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
+		p.Line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
 	}
 	if op.OneObjectBytesPerS > 0 {
-		p.line(" * One object: %s", human.Rate(op.OneObjectBytesPerS))
+		p.Line(" * One object: %s", human.Rate(op.OneObjectBytesPerS))
 	}
 	p.requests(op)
 	p.sizeClasses(op)
 	p.requestsByHost(op)
 	if !mixed {
-		p.line("\nThroughput:")
-		p.line("* Average: %s", p.average(op))
+		p.Line("\nThroughput:")
+		p.Line("* Average: %s", p.average(op))
 		p.schedule("* ", &r.Groups[op.Group])
 	}
 	p.byPart("host", op.Hosts, op)
-	if p.o.Verbose {
+	if p.Verbose {
 		p.byPart("client", op.ByClient, op)
 	}
 	p.segments(op)
@@ -163,12 +131,12 @@ func (p *printer) operation(op *results.Operation, mixed bool, r *results.Report
 	p.phases(op)
 	p.errors(op)
 	if op.Retries > 0 {
-		p.line("\nRetries: %s repeated one that had failed; each row's time includes them.", human.Plural(op.Retries, "request"))
+		p.Line("\nRetries: %s repeated one that had failed; each row's time includes them.", human.Plural(op.Retries, "request"))
 	}
 }
 
-func (p *printer) heading(op *results.Operation, run string) string {
-	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(human.OneLine(op.Op)), op.Requests, human.Seconds(op.RanS))
+func (p *textPrinter) heading(op *results.Operation, run string) string {
+	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.Bold(human.OneLine(op.Op)), op.Requests, human.Seconds(op.RanS))
 	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
 		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
 	}
@@ -193,7 +161,7 @@ func (p *printer) heading(op *results.Operation, run string) string {
 }
 
 // schedule compares the requests that were due in an open loop with those that were sent.
-func (p *printer) schedule(bullet string, r *results.GroupReport) {
+func (p *textPrinter) schedule(bullet string, r *results.GroupReport) {
 	if r.OfferedPerS == 0 {
 		return
 	}
@@ -204,11 +172,11 @@ func (p *printer) schedule(bullet string, r *results.GroupReport) {
 	if r.Unsent > 0 {
 		line += fmt.Sprintf(", %s due and never sent", human.Count(r.Unsent, "request was", "requests were"))
 	}
-	p.line("%s%s", bullet, line)
+	p.Line("%s%s", bullet, line)
 }
 
 // outside counts requests outside the window.
-func (p *printer) outside(op *results.Operation) {
+func (p *textPrinter) outside(op *results.Operation) {
 	if op.WindowBasis == results.Whole {
 		return
 	}
@@ -220,40 +188,40 @@ func (p *printer) outside(op *results.Operation) {
 		if w.LongestMS > op.InFlight.LongestMS {
 			line += fmt.Sprintf("; the longest of all took %s", human.Millis(w.LongestMS))
 		}
-		p.line("\n%s.", line)
+		p.Line("\n%s.", line)
 	}
 	if l := op.Late; l.Requests > 0 {
-		p.line("\nAfter the window: %s, %s.", human.Plural(l.Requests, "request"), human.Plural(l.Errors, "error"))
+		p.Line("\nAfter the window: %s, %s.", human.Plural(l.Requests, "request"), human.Plural(l.Errors, "error"))
 	}
 }
 
-func (p *printer) requests(op *results.Operation) {
+func (p *textPrinter) requests(op *results.Operation) {
 	sizes := ""
 	if op.ObjectBytes.Min != op.ObjectBytes.Max {
 		sizes = fmt.Sprintf(". Multiple sizes, average %.0f bytes", op.ObjectBytes.Mean)
 	}
-	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
+	p.Line("\nRequests considered: %d%s:", op.Inside, sizes)
 	if op.WindowBasis == results.Aggregated {
 		p.averaged(op)
 		return
 	}
 	if op.Duration == nil {
 		if op.WindowBasis == results.Whole {
-			p.line(" * None succeeded.")
+			p.Line(" * None succeeded.")
 		} else {
-			p.line(" * None that started in the window succeeded.")
+			p.Line(" * None that started in the window succeeded.")
 		}
 		p.unanswered(op)
 		return
 	}
 	if op.Response == nil {
-		p.line(" * %s", latencies(op.Duration))
+		p.Line(" * %s", latencies(op.Duration))
 		p.onTheWire(op)
 	} else {
-		p.line(" * Service time (from sent): %s", latencies(op.Duration))
+		p.Line(" * Service time (from sent): %s", latencies(op.Duration))
 		p.onTheWire(op)
-		p.line(" * Response time (from due): %s", latencies(op.Response))
-		p.line(" * Lag (sent after due): %s", latencies(op.Lag))
+		p.Line(" * Response time (from due): %s", latencies(op.Response))
+		p.Line(" * Lag (sent after due): %s", latencies(op.Lag))
 	}
 	p.unanswered(op)
 	p.firstByte(" * TTFB: ", op.TTFB)
@@ -262,28 +230,28 @@ func (p *printer) requests(op *results.Operation) {
 		for i, f := range bounds {
 			parts[i] = fmt.Sprintf("%s%%: %s", strings.TrimPrefix(f.Name, "p"), human.Millis(f.Wire))
 		}
-		p.line(" * TTFB on the wire, at most: %s", strings.Join(parts, ", "))
+		p.Line(" * TTFB on the wire, at most: %s", strings.Join(parts, ", "))
 	}
-	if a := op.Accesses; a != nil && p.o.Verbose {
+	if a := op.Accesses; a != nil && p.Verbose {
 		if a.Sampled {
-			p.line(" * First and last access: of a sample of %d objects, for there are more", a.Objects)
+			p.Line(" * First and last access: of a sample of %d objects, for there are more", a.Objects)
 		}
-		p.line(" * First Access: %s", latencies(a.First))
+		p.Line(" * First Access: %s", latencies(a.First))
 		p.firstByte(" * First Access TTFB: ", a.FirstTTFB)
-		p.line(" * Last Access: %s", latencies(a.Last))
+		p.Line(" * Last Access: %s", latencies(a.Last))
 		p.firstByte(" * Last Access TTFB: ", a.LastTTFB)
 	}
 }
 
 // averaged marks percentiles that are averages of percentiles.
-func (p *printer) averaged(op *results.Operation) {
+func (p *textPrinter) averaged(op *results.Operation) {
 	if op.AveragedDuration == nil {
-		p.line(" * Durations are unknown.")
+		p.Line(" * Durations are unknown.")
 	} else {
-		p.line(" * %s", averages(op.AveragedDuration))
+		p.Line(" * %s", averages(op.AveragedDuration))
 	}
 	if op.AveragedTTFB != nil {
-		p.line(" * TTFB: %s", averages(op.AveragedTTFB))
+		p.Line(" * TTFB: %s", averages(op.AveragedTTFB))
 	}
 }
 
@@ -299,9 +267,9 @@ func averages(s *results.AveragedStats) string {
 }
 
 // unanswered reports the requests that percentiles cannot show.
-func (p *printer) unanswered(op *results.Operation) {
+func (p *textPrinter) unanswered(op *results.Operation) {
 	if u := op.Unanswered; u != nil {
-		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, human.Millis(u.ShortestMS))
+		p.Line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, human.Millis(u.ShortestMS))
 	}
 }
 
@@ -316,23 +284,23 @@ func latencies(s *results.Stats) string {
 }
 
 // onTheWire prints the times without the client's part, if that makes a difference.
-func (p *printer) onTheWire(op *results.Operation) {
+func (p *textPrinter) onTheWire(op *results.Operation) {
 	if len(op.WireFigures()) > 0 {
-		p.line(" * On the wire: %s", latencies(op.Wire))
+		p.Line(" * On the wire: %s", latencies(op.Wire))
 	}
 }
 
-func (p *printer) firstByte(label string, s *results.Stats) {
+func (p *textPrinter) firstByte(label string, s *results.Stats) {
 	if s == nil {
 		return
 	}
-	p.line("%sAvg: %s, Best: %s, 25th: %s, Median: %s, 75th: %s, 90th: %s, 99th: %s, 99.9th: %s, Worst: %s, StdDev: %s",
+	p.Line("%sAvg: %s, Best: %s, 25th: %s, Median: %s, 75th: %s, 90th: %s, 99th: %s, 99.9th: %s, Worst: %s, StdDev: %s",
 		label, human.Millis(s.Mean), human.Millis(s.Min), human.Millis(s.P25), human.Millis(s.P50), human.Millis(s.P75),
 		human.Millis(s.P90), human.Millis(s.P99), human.Millis(s.P999), human.Millis(s.Max), human.Millis(s.StdDev))
 }
 
-func (p *printer) sizeClasses(op *results.Operation) {
-	if !p.o.Verbose {
+func (p *textPrinter) sizeClasses(op *results.Operation) {
+	if !p.Verbose {
 		return
 	}
 	for _, c := range op.SizeClasses {
@@ -340,30 +308,30 @@ func (p *printer) sizeClasses(op *results.Operation) {
 		if c.To == "" {
 			to = " and more"
 		}
-		p.line("\nRequest size %s%s. Requests - %d:", c.From, to, c.Requests)
+		p.Line("\nRequest size %s%s. Requests - %d:", c.From, to, c.Requests)
 		if s := c.Speed; s != nil && c.Bytes > 0 {
 			u := human.SegmentUnit(s.Fastest)
-			p.line(" * Throughput: Average: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s",
+			p.Line(" * Throughput: Average: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s",
 				u.Speed(s.Mean), u.Speed(s.P50), u.Speed(s.P90), u.Speed(s.P99), u.Speed(s.Fastest), u.Speed(s.Slowest))
 		}
-		p.line(" * %s", latencies(c.Duration))
+		p.Line(" * %s", latencies(c.Duration))
 		if f := c.TTFB; f != nil {
-			p.line(" * First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
+			p.Line(" * First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
 				human.Millis(f.Mean), human.Millis(f.P50), human.Millis(f.Min), human.Millis(f.Max))
 		}
 	}
 }
 
-func (p *printer) requestsByHost(op *results.Operation) {
-	if !p.o.Verbose || len(op.Hosts) < 2 {
+func (p *textPrinter) requestsByHost(op *results.Operation) {
+	if !p.Verbose || len(op.Hosts) < 2 {
 		return
 	}
-	p.line("\nRequests by host:")
+	p.Line("\nRequests by host:")
 	for i := range op.Hosts {
 		h := &op.Hosts[i]
-		p.line(" * %s - %s:", partName(h), human.Plural(h.Inside, "request"))
+		p.Line(" * %s - %s:", partName(h), human.Plural(h.Inside, "request"))
 		if s := h.Duration; s != nil {
-			p.line("        - %s", latencies(s))
+			p.Line("        - %s", latencies(s))
 		}
 		p.firstByte("        - First Byte: ", h.TTFB)
 	}
@@ -377,7 +345,7 @@ func partName(h *results.Part) string {
 }
 
 // byPart shows throughput by host or by client if there are several.
-func (p *printer) byPart(kind string, parts []results.Part, op *results.Operation) {
+func (p *textPrinter) byPart(kind string, parts []results.Part, op *results.Operation) {
 	if len(parts) < 2 {
 		return
 	}
@@ -386,17 +354,17 @@ func (p *printer) byPart(kind string, parts []results.Part, op *results.Operatio
 		largest = max(largest, parts[i].BytesPerS)
 	}
 	unit := human.AverageUnit(largest)
-	p.line("\nThroughput by %s:", kind)
+	p.Line("\nThroughput by %s:", kind)
 	for i := range parts {
 		h := &parts[i]
 		errs := ""
 		if h.Errors > 0 {
-			errs = p.paint(fmt.Sprintf(", %s of %s", human.Plural(h.Errors, "error"), human.Plural(h.Requests, "request")), color.FgRed)
+			errs = p.Paint(fmt.Sprintf(", %s of %s", human.Plural(h.Errors, "error"), human.Plural(h.Requests, "request")), color.FgRed)
 		}
-		p.line(" * %s: Avg: %s%s", partName(h), unit.Average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
-		if t := h.Throughput; p.o.Verbose && t != nil {
+		p.Line(" * %s: Avg: %s%s", partName(h), unit.Average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
+		if t := h.Throughput; p.Verbose && t != nil {
 			for _, s := range segmentsOf(t) {
-				p.line("        - %s: %s (%s)", s.name, unit.Average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS))
+				p.Line("        - %s: %s (%s)", s.name, unit.Average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS))
 			}
 		}
 	}
@@ -428,7 +396,7 @@ func lengthOf(s *results.Segment, usual float64) string {
 	return human.Millis(s.DurationS * 1e3)
 }
 
-func (p *printer) segments(op *results.Operation) {
+func (p *textPrinter) segments(op *results.Operation) {
 	t := op.Throughput
 	if t == nil || op.WindowS == 0 {
 		return
@@ -437,18 +405,18 @@ func (p *printer) segments(op *results.Operation) {
 	if t.Fastest.BytesPerS >= 10<<30 {
 		unit = human.SegmentUnit(t.Fastest.BytesPerS)
 	}
-	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
+	p.Line("\nThroughput, split into %d x %s:", t.Segments, length)
 	for _, s := range segmentsOf(t) {
-		p.line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS), p.clock(s.Start))
+		p.Line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), lengthOf(s.Segment, op.SegmentS), p.Clock(s.Start))
 	}
 	if s := op.Stability; s != nil && s.State != "unknown" {
-		p.line(" * Stability: %s", s.Sentence)
+		p.Line(" * Stability: %s", s.Sentence)
 	}
 }
 
-func (p *printer) errors(op *results.Operation) {
+func (p *textPrinter) errors(op *results.Operation) {
 	if op.Errors > 0 {
-		p.line("\n%s %d of %s (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, human.Plural(op.Inside+op.Errors, "request"),
+		p.Line("\n%s %d of %s (%.2f%%):", p.Paint("Errors:", color.FgRed), op.Errors, human.Plural(op.Inside+op.Errors, "request"),
 			100*exact.Ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
 		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
@@ -460,35 +428,38 @@ func (p *printer) errors(op *results.Operation) {
 		*results.Outside
 	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
 		if o.Errors > 0 {
-			p.line("\n%s %d of %s:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, human.Plural(o.Requests, "request"))
+			p.Line("\n%s %d of %s:", p.Paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, human.Plural(o.Requests, "request"))
 			p.errorCodes(o.FirstErrors, o.ErrorsByCode)
 		}
 	}
 }
 
-func (p *printer) errorCodes(first []results.FirstError, counts map[string]uint64) {
+func (p *textPrinter) errorCodes(first []results.FirstError, counts map[string]uint64) {
 	for _, e := range first {
 		from := ""
 		if e.Endpoint != "" {
 			from = " from " + e.Endpoint
 		}
 		if e.Time.IsZero() {
-			p.line(" * %s: %d, the first of them: %s", e.Code, counts[e.Code], human.OneLine(e.Error))
+			p.Line(" * %s: %d, the first of them: %s", e.Code, counts[e.Code], human.OneLine(e.Error))
 			continue
 		}
-		p.line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.clock(e.Time), from, human.OneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
+		p.Line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.Clock(e.Time), from, human.OneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
 	}
 }
 
 // load shows the cost of the run on the clients' machines.
-func (p *printer) load(r *results.Report) {
+func (p *textPrinter) load(r *results.Report) {
 	l := r.ClientLoad
 	if l == nil {
 		return
 	}
-	p.line("\nClient: %.1f s of CPU in %.1f s (%.0f%% of %g cores), %s of memory at most.",
+	p.Line("\nClient: %.1f s of CPU in %.1f s (%.0f%% of %g cores), %s of memory at most.",
 		l.CPUSeconds, l.WallSeconds, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), l.Cores, human.Bytes(float64(l.MaxRSSBytes)))
 	if c := r.Client; c != nil {
-		p.line("%s", human.OneLine(c.Text()))
+		p.Line("%s", human.OneLine(c.Text()))
+	}
+	if c := r.Conditions; c != nil {
+		p.Line("Conditions: %s.", c.Sentence)
 	}
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -82,13 +83,13 @@ type ClientVerdict struct {
 	// GainPercent is by how much more throughput an infinitely fast client could have got, at most. Missing if unknown, and in
 	// an open loop.
 	GainPercent *float64 `json:"gain_percent,omitempty"`
-	Clients     []string `json:"clients,omitempty"` // of a fleet: the clients whose own p99 is not the store's
+	Clients     []string `json:"clients,omitempty"` // of a fleet: the clients whose own p99 is not the store's, the busiest first
 	Reasons     []string `json:"reasons,omitempty"` // what kept this machine busy
 }
 
-// Text returns the sentence with the reasons.
+// Text returns the sentence, and what kept this machine busy if that did any harm.
 func (v *ClientVerdict) Text() string {
-	if len(v.Reasons) == 0 {
+	if len(v.Reasons) == 0 || v.Verdict == StoresFigures {
 		return v.Sentence
 	}
 	return v.Sentence + " " + human.UpperFirst(strings.Join(v.Reasons, "; ")) + "."
@@ -174,14 +175,25 @@ func (v *ClientVerdict) addFigures(o *Operation) {
 			v.Figures = append(v.Figures, ClientFigure{Op: o.Op, Figure: f.name, MS: time, WireMS: wire, ClientShare: (time - wire) / time})
 		}
 	}
+	v.addClients(o)
+}
+
+// addClients adds the clients whose own p99 is not the store's, the busiest first.
+func (v *ClientVerdict) addClients(o *Operation) {
 	if len(o.ByClient) < 2 {
 		return
 	}
+	var busy []*Part
+	part := func(c *Part) float64 { return c.Duration.P99 - c.Wire.P99 }
 	for i := range o.ByClient {
-		p := &o.ByClient[i]
-		if p.Duration != nil && p.Wire != nil && ClientsTime(p.Duration.P99, p.Wire.P99) && !slices.Contains(v.Clients, p.Name) {
-			v.Clients = append(v.Clients, p.Name)
+		c := &o.ByClient[i]
+		if c.Duration != nil && c.Wire != nil && ClientsTime(c.Duration.P99, c.Wire.P99) && !slices.Contains(v.Clients, c.Name) {
+			busy = append(busy, c)
 		}
+	}
+	slices.SortStableFunc(busy, func(a, b *Part) int { return cmp.Compare(part(b), part(a)) })
+	for _, c := range busy {
+		v.Clients = append(v.Clients, c.Name)
 	}
 }
 
@@ -192,11 +204,15 @@ func (v *ClientVerdict) conclude(ops []*Operation, late bool) {
 	switch {
 	case limited && len(v.Figures) > 0 && v.Figures[0].Figure == "p50":
 		v.Verdict = ClientLimited
-		v.Sentence = fmt.Sprintf("This machine was the limit, %s.", v.gain())
+		v.Sentence = fmt.Sprintf("This machine was the limit, %s", v.gain())
+		if own := v.storesTimes(ops); len(own) > 0 { // a store with slow requests is not excused
+			v.Sentence += "; " + stores(own)
+		}
+		v.Sentence += "."
 	case len(of) == 0 && !limited && !late:
 		v.Verdict, v.Sentence = StoresFigures, "The figures are the store's."
 	default:
-		v.Verdict, v.Sentence = SomeFigures, v.split(of, limited, late)
+		v.Verdict, v.Sentence = SomeFigures, v.split(ops, of, limited, late)
 	}
 	if len(v.Clients) > 0 {
 		v.Sentence += fmt.Sprintf(" Busy: %s.", human.And(v.Clients))
@@ -210,21 +226,14 @@ func (v *ClientVerdict) gain() string {
 	return fmt.Sprintf("by at most %.0f %%", *v.GainPercent)
 }
 
-// limits returns, for each operation with times of this machine's, "GET p99 and above" for the lowest of them. If it is the
-// same for all operations, it returns it once without their names.
+// limits returns, for each operation with times of this machine's, which these are: "GET p99 and above". If they are the same
+// for all operations, it returns them once without the operations' names.
 func (v *ClientVerdict) limits(ops []*Operation) []string {
 	var of, named []string
+	ops = largestOfEach(ops)
 	for _, o := range ops {
-		for _, f := range v.Figures {
-			if f.Op == o.Op {
-				name := f.Figure
-				if name != "p99.9" {
-					name += " and above"
-				}
-				of = append(of, name)
-				named = append(named, o.Op+" "+name)
-				break
-			}
+		if times := v.machinesTimes(o); times != "" {
+			of, named = append(of, times), append(named, o.Op+" "+times)
 		}
 	}
 	if same := slices.Compact(slices.Clone(of)); len(of) == len(ops) && len(same) == 1 {
@@ -233,9 +242,47 @@ func (v *ClientVerdict) limits(ops []*Operation) []string {
 	return named
 }
 
+// largestOfEach returns one operation of each name, the one with the most requests: stages of a run and statements of a script
+// have operations of the same names, whose times a sentence names once.
+func largestOfEach(ops []*Operation) (largest []*Operation) {
+	for _, o := range ops {
+		i := slices.IndexFunc(largest, func(l *Operation) bool { return l.Op == o.Op })
+		switch {
+		case i < 0:
+			largest = append(largest, o)
+		case o.Duration.Count > largest[i].Duration.Count:
+			largest[i] = o
+		}
+	}
+	return largest
+}
+
+// machinesTimes says which times of an operation are this machine's: "p99 and above", or "p50 and p90" if the rest is the
+// store's.
+func (v *ClientVerdict) machinesTimes(o *Operation) string {
+	var names []string
+	rest := true // of the figures from the first of these on
+	for _, f := range judgedFigures() {
+		if v.has(o.Op, f.name) {
+			names = append(names, f.name)
+		} else if len(names) > 0 && o.Duration.Count >= f.min {
+			rest = false
+		}
+	}
+	if len(names) == 0 || !rest || names[0] == "p99.9" {
+		return human.And(names)
+	}
+	return names[0] + " and above"
+}
+
+// has reports whether a time of an operation is this machine's.
+func (v *ClientVerdict) has(op, figure string) bool {
+	return slices.ContainsFunc(v.Figures, func(c ClientFigure) bool { return c.Op == op && c.Figure == figure })
+}
+
 // split says which figures are whose.
-func (v *ClientVerdict) split(times []string, limited, late bool) string {
-	store, machine := v.storesTimes(), times
+func (v *ClientVerdict) split(ops []*Operation, times []string, limited, late bool) string {
+	store, machine := v.storesTimes(ops), times
 	switch {
 	case limited:
 		machine = append([]string{"throughput (" + v.gain() + ")"}, times...)
@@ -244,23 +291,49 @@ func (v *ClientVerdict) split(times []string, limited, late bool) string {
 	default:
 		store = append(store, "throughput")
 	}
-	whose := strings.Join(machine, ", ") + human.Choose(len(machine), " is", " are") + " this machine's."
+	whose := enumerate(machine)
+	whose += human.Choose(len(machine)+strings.Count(whose, " and "), " is", " are") + " this machine's."
 	if len(store) == 0 {
 		return human.UpperFirst(whose)
 	}
-	return human.And(store) + human.Choose(len(store), " is", " are") + " the store's; " + whose
+	text := stores(store) + "; " + whose
+	if strings.HasPrefix(text, "throughput") { // and no percentile
+		return human.UpperFirst(text)
+	}
+	return text
 }
 
-// storesTimes returns the percentiles that are the store's in all operations.
-func (v *ClientVerdict) storesTimes() (names []string) {
+// enumerate joins names of figures, some of which have an "and" of their own: "throughput and p90", "throughput, p99 and above",
+// "GET p99 and above, and PUT p90".
+func enumerate(names []string) string {
+	and := func(name string) bool { return strings.Contains(name, " and ") }
+	last := len(names) - 1
+	switch {
+	case last < 1 || !slices.ContainsFunc(names, and):
+		return human.And(names)
+	case !slices.ContainsFunc(names[:last], and):
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:last], ", ") + ", and " + names[last]
+}
+
+func stores(names []string) string {
+	return human.And(names) + human.Choose(len(names), " is", " are") + " the store's"
+}
+
+// storesTimes returns the percentiles that are the store's in all operations. Those above one of this machine's need enough
+// requests to mean anything.
+func (v *ClientVerdict) storesTimes(ops []*Operation) (names []string) {
 	if len(v.Figures) == 0 {
 		return []string{"p50", "p90", "p99"}
 	}
+	lower := false
 	for _, f := range judgedFigures() {
 		if slices.ContainsFunc(v.Figures, func(c ClientFigure) bool { return c.Figure == f.name }) {
-			break
+			lower = true
+		} else if !lower || !slices.ContainsFunc(ops, func(o *Operation) bool { return o.Duration.Count < f.min }) {
+			names = append(names, f.name)
 		}
-		names = append(names, f.name)
 	}
 	return names
 }

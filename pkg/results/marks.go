@@ -6,7 +6,7 @@ import "time"
 type MarkReport struct {
 	At          time.Time  `json:"at"`
 	Text        string     `json:"text"`
-	Before      *MarkPhase `json:"before"`        // from the previous mark, or the begin of the window; null = no time between them
+	Before      *MarkPhase `json:"before"`        // from the previous mark, or the start of the window; null = no time between them
 	During      *MarkPhase `json:"during"`        // to the recovery, or to the next mark if that is earlier; null if it recovered at once
 	After       *MarkPhase `json:"after"`         // from the recovery to the next mark or the end of the window; null if there is no such time
 	LongestGapS *float64   `json:"longest_gap_s"` // without a successful request, up to the next mark or the end of the window; null outside the window

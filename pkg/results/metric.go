@@ -170,7 +170,7 @@ func Metrics() []Metric {
 	}})
 }
 
-// distribution returns the metrics of durations. Those of the service time have no prefix. The mean
+// distribution returns the metrics of durations. Metrics of the service time have no prefix. The mean
 // of the others has only their name.
 func distribution(name string, listed bool, of func(*Figures) *Stats) (all []Metric) {
 	for _, m := range []struct {

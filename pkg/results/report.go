@@ -7,6 +7,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/hostload"
+	"warp/pkg/identity"
 	"warp/pkg/oplog"
 	"warp/pkg/stats"
 )
@@ -26,18 +27,22 @@ type Report struct {
 	Seed       uint64            `json:"seed,string"`          // of the run's random choices; "0" if unknown
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value
 	Statements []string          `json:"statements,omitempty"` // of a script, as written; the first has number 1
+	Workload   *oplog.Workload   `json:"workload,omitempty"`   // identity of the load: runs with the same id made the same; missing in foreign results
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
 	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
 	Picks      *oplog.Picks   `json:"picks,omitempty"`       // requests whose objects were chosen by popularity
+	Cache      *Cache         `json:"cache,omitempty"`       // what a cache could have served; missing unless it was asked for
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
+	Conditions *Conditions    `json:"conditions,omitempty"`  // how good the measurement is; missing in results of other tools
 	Client     *ClientVerdict `json:"client,omitempty"`      // which figures describe the store; missing if nothing was measured, and in aggregated results
 
 	Warnings    []string      `json:"warnings"`              // notes about the figures; may be empty
 	Groups      []GroupReport `json:"groups"`                // operations that ran at the same time, in order of time
 	Operations  []Operation   `json:"operations"`            // in order of groups, then by number of requests, largest first
+	Replay      *Replay       `json:"replay,omitempty"`      // of warp replay: how well it repeated its log
 	Consistency *Consistency  `json:"consistency,omitempty"` // of warp consistency: what the store kept of its promises
 	Marks       []MarkReport  `json:"marks,omitempty"`       // marks during the run, in order of time
 	Assertions  []Assertion   `json:"assertions,omitempty"`  // of --assert, in the given order
@@ -57,7 +62,7 @@ type GroupReport struct {
 	Run         string    `json:"run,omitempty"` // set if runs are reported separately, because they hardly overlap
 	Kind        string    `json:"kind"`          // such as KindMeasured
 	Operations  []string  `json:"operations"`    // names, in the order of the report
-	WindowStart time.Time `json:"window_start"`  // begin of the window
+	WindowStart time.Time `json:"window_start"`  // start of the window
 	WindowEnd   time.Time `json:"window_end"`
 	WindowS     float64   `json:"window_s"`
 	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole", "none", or "aggregated"
@@ -81,7 +86,7 @@ type GroupReport struct {
 	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window but never sent
 	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, including unsent ones
 
-	Course *Course `json:"-"` // for assertions; nil unless the options ask for slices, and in a report from a file
+	Timeline *Timeline `json:"-"` // for assertions; nil unless the options ask for slices, and in a report from a file
 }
 
 // FailedPerS returns the failed requests that started in the window, or were due in it, per second.
@@ -110,7 +115,7 @@ type Operation struct {
 	Retries      uint64            `json:"retries"` // requests that repeated an earlier one of the same row
 	Share        float64           `json:"share"`   // share of all requests of the group, 0 to 1
 
-	Start       time.Time `json:"start"` // begin of the first request
+	Start       time.Time `json:"start"` // start of the first request
 	Stop        time.Time `json:"stop"`  // end of the last request
 	RanS        float64   `json:"ran_s"` // time between them
 	WindowStart time.Time `json:"window_start"`
@@ -171,8 +176,8 @@ type Operation struct {
 	SizeClasses []SizeClass `json:"size_classes,omitempty"` // if sizes vary
 
 	// Only in a report made from rows.
-	Course *Course       `json:"-"` // for assertions; nil unless the options ask for slices
-	Pieces []stats.Piece `json:"-"` // the segments in full, for exports
+	Timeline *Timeline     `json:"-"` // for assertions; nil unless the options ask for slices
+	Pieces   []stats.Piece `json:"-"` // the segments in full, for exports
 }
 
 // Outside counts requests outside the window.
@@ -327,7 +332,7 @@ type SegmentStats struct {
 	Max   float64 `json:"max"`
 }
 
-// Extremes are chosen from the segments, of which short ones at the ends are joined to their neighbours, by bytes if
+// Extremes are chosen from the segments, after short ones at the ends are joined to their neighbours, by bytes if
 // the operation moves any and by objects otherwise.
 type Extremes struct {
 	Segments int     `json:"segments"` // number of segments to choose from
@@ -395,6 +400,8 @@ func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
 func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
 	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements
+	workload := identity.Recorded(&h)
+	r.Workload = &workload
 	r.End, r.EndReason = t.End, t.Reason
 	r.CutOff, r.Pauses, r.Picks, r.ClientLoad = t.CutOff, t.Pauses, t.Picks, t.Load
 	if t.End != "" && t.End != "completed" {
@@ -415,6 +422,7 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Warnings = append(r.Warnings, t.Notes...)
 	r.NameClients(h)
 	r.judgeClient()
+	r.setConditions()
 }
 
 // NameClients names the clients of a fleet by their addresses, as the command line did. Their ids are known to logs only.
@@ -443,6 +451,37 @@ func (r *Report) NameClients(h oplog.Header) {
 			name(&op.Slowest[j].Client, op.Slowest[j].Run)
 		}
 	}
+}
+
+// Cache says what a cache could have served if it evicts the least recently used object. All requests of the log use it, also
+// the preparation. Shares are of the successful downloads that started in the window.
+type Cache struct {
+	Size          int64   `json:"size"`           // bytes
+	Requests      uint64  `json:"requests"`       // downloads
+	Bytes         uint64  `json:"bytes"`          // that they transferred
+	FirstRequests uint64  `json:"first_requests"` // downloads of objects that the log had not used before
+	Objects       uint64  `json:"objects"`        // that the log uploads or downloads
+	Sampled       float64 `json:"sampled"`        // share of the objects that were counted; 1 = all, so that the figures are exact
+	RequestsShare float64 `json:"requests_share"` // of the downloads that the cache could have served, 0 to 1
+	RequestsError float64 `json:"requests_error"` // half of the 95 % interval; 0 = exact
+	BytesShare    float64 `json:"bytes_share"`    // the same for the bytes
+	BytesError    float64 `json:"bytes_error"`
+}
+
+// Sentence says it for people.
+func (c *Cache) Sentence() string {
+	share := func(share, error float64) string {
+		if error == 0 {
+			return fmt.Sprintf("%.1f %%", 100*share)
+		}
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*error)
+	}
+	s := fmt.Sprintf("one of %s (LRU) could have served %s of the downloads and %s of their bytes", human.Bytes(float64(c.Size)),
+		share(c.RequestsShare, c.RequestsError), share(c.BytesShare, c.BytesError))
+	if first := float64(c.FirstRequests) / float64(c.Requests); first > .0005 {
+		s += fmt.Sprintf("; %.1f %% were the first use of an object", 100*first)
+	}
+	return s
 }
 
 // Hottest says how many of the requests the hottest objects got; "" if objects were not chosen by popularity.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"regexp"
 	"slices"
+
+	"warp/internal/human"
 )
 
 // maxReport limits the size of a saved report. A report of hours and many hosts has some tens of
@@ -30,11 +32,11 @@ func Read(r io.Reader) (*Report, error) {
 	err := d.Decode(report)
 	switch {
 	case limited.N <= 0:
-		return nil, fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
+		return nil, fmt.Errorf("the report is larger than %s", human.Bytes(maxReport))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errors.New("the report is cut off")
 	case report.Version != 0 && report.Version != 2 || err == nil && report.Groups == nil:
-		return nil, errors.New("this JSON document is no report of a run, or one of a version that warp does not know")
+		return nil, errors.New("this JSON document is not a report of a run, or its version is unknown to this warp")
 	case err != nil:
 		return nil, fmt.Errorf("not a report of warp, or a damaged one: %w", err)
 	case d.More():
@@ -64,7 +66,7 @@ func (r *Report) Compact() *Report {
 		o := &c.Operations[i]
 		o.Segments, o.ByClient, o.FirstErrors, o.SizeClasses = []Segment{}, []Part{}, nil, nil
 		o.HeatMap, o.Slowest, o.DurationHDR, o.ResponseHDR = nil, []SlowRequest{}, "", ""
-		o.Course, o.Pieces = nil, nil
+		o.Timeline, o.Pieces = nil, nil
 		o.WarmUp.FirstErrors, o.Late.FirstErrors = nil, nil
 		if o.Hosts = slices.Clone(o.Hosts); len(o.Hosts) > maxHosts {
 			o.Hosts = []Part{}

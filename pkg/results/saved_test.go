@@ -43,9 +43,9 @@ func TestCompactReportIsSmall(t *testing.T) {
 func TestReadReportRefuses(t *testing.T) {
 	t.Parallel()
 	for text, say := range map[string]string{
-		`{"version": 1}`: "no report of a run",
+		`{"version": 1}`: "not a report of a run",
 		`{"version": 2`:  "cut off",
-		`{"version": 2}`: "no report of a run",
+		`{"version": 2}`: "not a report of a run",
 		`{"version": 2, "groups": [], "operations": []}`:                                      "no operations",
 		`{"version": 2, "groups": [{}], "operations": [{"group": 1}]}`:                        "belongs to no group",
 		`{"version": 2, "groups": [{}], "operations": [{"op": 1}]}`:                           "damaged",

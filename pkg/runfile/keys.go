@@ -36,7 +36,7 @@ func renames() map[string]string {
 	}
 }
 
-// flagOf is what a key is called on the command line.
+// flagOf returns the name of a key on the command line.
 func flagOf(key string) string {
 	if flag, ok := renames()[key]; ok {
 		return flag

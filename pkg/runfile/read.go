@@ -225,7 +225,7 @@ func isTopKey(name string) bool {
 		slices.Contains(plainGroups(), name) || slices.Contains(prefixGroups(), name)
 }
 
-// warp reads what stands below the key of that name.
+// warp reads the settings below the key of that name.
 func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	pairs, err := r.pairs(n.value, "warp", 1)
 	if err != nil {
@@ -258,7 +258,7 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	return []Benchmark{*b}, nil
 }
 
-// list reads several benchmarks, for all of which the settings outside of the list hold.
+// list reads several benchmarks. The settings outside of the list are for all of them.
 func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error) {
 	switch {
 	case list.value.Kind != yaml.SequenceNode:
@@ -315,8 +315,8 @@ func (r *reader) benchmark(name *pair, path string, settings []Setting) (*Benchm
 	return &Benchmark{Name: name.value.Value, Line: r.line(name.key), Settings: settings}, nil
 }
 
-// settings reads keys and groups of them. group is the prefix group that they are in, "" outside of one. The keys that
-// are no settings are left out.
+// settings reads keys and groups of them. group is the prefix group that they are in, "" outside of one. Keys that
+// are not settings are left out.
 func (r *reader) settings(pairs []pair, path, group string, depth int) (all []Setting, err error) {
 	top := group == "" && !strings.Contains(strings.TrimPrefix(path, "warp"), ".") || strings.HasSuffix(path, "]")
 	for _, p := range pairs {
@@ -399,7 +399,7 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 	return []Setting{s}, nil
 }
 
-// mapping says what is wrong with keys below a key that is no group.
+// mapping returns an error about keys below a key that is not a group.
 func (r *reader) mapping(p *pair, s *Setting) error {
 	groups := append(plainGroups(), prefixGroups()...)
 	if slices.Contains(groups, p.name) {

@@ -1,9 +1,11 @@
 // Package runfile is the file of `warp run`: YAML with template variables in, benchmarks with their settings out. It
-// knows how keys are grouped and renamed, and on which line they stand; what a setting may be is for others to say.
+// knows how keys are grouped and renamed, and on which lines they are. Its callers check the values.
 package runfile
 
 import (
 	"fmt"
+
+	"warp/internal/human"
 )
 
 // A File is what the text asks for.
@@ -22,8 +24,8 @@ type Benchmark struct {
 
 // A Setting is one key with its value.
 type Setting struct {
-	Flag   string // what it is called on the command line
-	Path   string // what it is called in the file, such as warp.params.duration
+	Flag   string // its name on the command line
+	Path   string // its name in the file, such as warp.params.duration
 	Key    string // the last part of the path
 	Group  string // the group that Key is to be looked up in; "" of a plain one
 	Line   int
@@ -74,7 +76,7 @@ func (e *Error) withHint(format string, args ...any) *Error {
 // Parse reads a file. vars are the values of its variables.
 func Parse(name string, text []byte, vars map[string]string) (*File, error) {
 	if len(text) > MaxBytes {
-		return nil, fail(name, 0, "the file has %d bytes, and the maximum is %d", len(text), MaxBytes)
+		return nil, fail(name, 0, "the file is larger than %s", human.Bytes(MaxBytes))
 	}
 	e, err := expand(name, text, vars)
 	if err != nil {

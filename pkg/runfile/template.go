@@ -17,7 +17,7 @@ import (
 // the memory.
 const MaxBytes = 1 << 20
 
-// mark stands before the number of a line in the text that a template makes. No YAML holds this character.
+// mark precedes the number of a line in the output of a template. No YAML holds this character.
 const mark = '\x00'
 
 // An expansion is the text of a file with its variables in place.
@@ -91,7 +91,7 @@ func (m *marker) line(pos parse.Pos) int {
 
 func number(line int) []byte { return fmt.Appendf(nil, "%c%d%c", mark, line, mark) }
 
-// lines puts the number of each line where it begins, and at the begin of each piece of text.
+// lines puts the number of each line where it begins, and at the start of each piece of text.
 func (m *marker) lines(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -131,7 +131,7 @@ func (m *marker) begin(list *parse.ListNode) {
 }
 
 // takeMarks takes the numbers out again. A line is where its first text is from. It is false where the template itself
-// has written what is no number.
+// has written something that is not a number.
 func (e *expansion) takeMarks(marked []byte) bool {
 	line, fresh := 1, true
 	e.lines = []int{1}
@@ -245,7 +245,7 @@ func templateError(name string, err error) error {
 	return fail(name, line, "template: %s", executing.ReplaceAllString(text, ""))
 }
 
-// unused are the given variables that the template does not name. Where it uses all of them at once, nobody knows.
+// unused are the given variables that the template does not name. If it uses all of them at once, that is not known.
 func unused(t *template.Template, vars map[string]string) []string {
 	text := ""
 	for _, part := range t.Templates() {

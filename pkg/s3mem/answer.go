@@ -6,18 +6,28 @@ import (
 	"net/http"
 )
 
-// answer corrects the headers of gofakes3's answers at the moment they are sent.
+// answer corrects the headers of gofakes3's answers at the moment they are sent, and checks If-Match of downloads, which
+// gofakes3 ignores: only the answer itself tells which version it has.
 type answer struct {
 	http.ResponseWriter
-	sent   bool
-	status int
+	request *http.Request
+	// matches reports whether an ETag meets If-Match; nil = no condition. "" means the current version's.
+	matches func(etag string) bool
+	sent    bool
+	refused bool // If-Match does not hold: what gofakes3 writes is dropped
+	status  int
 }
 
+// finish sends an answer that has no payload.
 func (a *answer) finish() {
-	if a.sent {
-		return
+	if !a.sent {
+		a.begin(http.StatusOK)
 	}
-	a.sent = true
+}
+
+// begin corrects the headers of an answer that is about to be sent.
+func (a *answer) begin(status int) {
+	a.sent, a.status = true, status
 	h := a.Header()
 	if etag := h[etagHeader]; etag != nil {
 		h["Etag"] = etag
@@ -25,19 +35,34 @@ func (a *answer) finish() {
 	}
 	delete(h, "Access-Control-Allow-Origin")
 	delete(h, "X-Amz-Id-2")
+	if a.unmet(status, h.Get("Etag")) {
+		a.refused, a.status = true, http.StatusPreconditionFailed
+		clear(h) // it describes the object
+		writeError(a.ResponseWriter, a.request, a.status, "PreconditionFailed", "The object's ETag is another one.")
+	}
+}
+
+// unmet reports whether If-Match does not hold. It comes before the range: a 416 may be about another version.
+func (a *answer) unmet(status int, etag string) bool {
+	if a.matches == nil || etag == "" && status != http.StatusRequestedRangeNotSatisfiable {
+		return false
+	}
+	return !a.matches(etag)
 }
 
 func (a *answer) WriteHeader(status int) {
 	if a.sent {
 		return // an error after the answer has begun; net/http would complain on the user's terminal
 	}
-	a.finish()
-	a.status = status
-	a.ResponseWriter.WriteHeader(status)
+	if a.begin(status); !a.refused {
+		a.ResponseWriter.WriteHeader(status)
+	}
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	a.finish()
+	if a.finish(); a.refused {
+		return len(p), nil
+	}
 	return a.ResponseWriter.Write(p)
 }
 

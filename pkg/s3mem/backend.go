@@ -98,16 +98,7 @@ func (b *backend) DeleteBucket(name string) error {
 func (b *backend) ForceDeleteBucket(string) error { return gofakes3.ErrNotImplemented }
 
 func (b *backend) lookup(bucketName, key string) (*object, error) {
-	bk, err := b.bucket(bucketName)
-	if err != nil {
-		return nil, err
-	}
-	bk.mu.RLock()
-	defer bk.mu.RUnlock()
-	if o := bk.objects.get(key); o != nil && !o.isMarker() {
-		return o, nil
-	}
-	return nil, gofakes3.KeyNotFound(key)
+	return b.lookupVersion(bucketName, key, "")
 }
 
 func (b *backend) HeadObject(bucketName, key string) (*gofakes3.Object, error) {

@@ -88,7 +88,7 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, http.StatusNotImplemented, "NotImplemented", "The embedded store does not support "+what+".")
 		return
 	}
-	a := &answer{ResponseWriter: w}
+	a := &answer{ResponseWriter: w, request: r}
 	size := int64(0)
 	switch r.Method {
 	case http.MethodPut, http.MethodPost:
@@ -109,9 +109,8 @@ func (e *Embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			e.backend.completeIf(bucket, key, gofakes3.UploadID(id), conditionsOf(r))
 		}
 	case http.MethodGet, http.MethodHead:
-		if match := r.Header.Get("If-Match"); match != "" && !e.matches(r, match) {
-			writeError(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "The object's ETag is another one.")
-			return
+		if match := r.Header.Get("If-Match"); match != "" && match != "*" {
+			a.matches = func(etag string) bool { return e.matches(r, match, etag) }
 		}
 	}
 	if own := e.own(r, size); own != nil {
@@ -178,12 +177,16 @@ func (e *Embedded) deleteIf(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// matches checks If-Match, which gofakes3 ignores on downloads.
-func (e *Embedded) matches(r *http.Request, etag string) bool {
-	bucket, key := split(r)
-	o, err := e.backend.lookup(bucket, key)
-	// gofakes3 reports a missing object.
-	return err != nil || etag == "*" || strings.Trim(o.etag(), `"`) == strings.Trim(etag, `"`)
+// matches compares the ETag of an answer with If-Match. "" means the current version's.
+func (e *Embedded) matches(r *http.Request, match, etag string) bool {
+	if etag == "" {
+		o, err := e.backend.lookupVersion(target(r))
+		if err != nil {
+			return false // it was deleted meanwhile
+		}
+		etag = o.etag()
+	}
+	return strings.Trim(etag, `"`) == strings.Trim(match, `"`)
 }
 
 // split splits a path-style request into bucket and key.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/check"
 )
 
 func start(t testing.TB, o EmbeddedOptions) (*Embedded, *minio.Core) {
@@ -367,6 +370,72 @@ func TestConditionalPut(t *testing.T) {
 	}
 	if status := request(t, "PUT", url, "If-None-Match", "*"); status != http.StatusPreconditionFailed {
 		t.Errorf("second: status %d", status)
+	}
+}
+
+// A swapper replaces the object while a download of it is answered: when the first header is set.
+type swapper struct {
+	*httptest.ResponseRecorder
+	swap func()
+}
+
+func (s *swapper) Header() http.Header {
+	if swap := s.swap; swap != nil {
+		s.swap = nil
+		swap()
+	}
+	return s.ResponseRecorder.Header()
+}
+
+// A download with If-Match never has another version, even if the object is replaced after the condition was compared.
+func TestConditionalGet(t *testing.T) {
+	for _, method := range []string{"GET", "HEAD"} {
+		for _, span := range []string{"", "bytes=2-3", "bytes=40-49"} {
+			for _, replaced := range []bool{false, true} {
+				t.Run(fmt.Sprint(method, " ", span, " replaced=", replaced), func(t *testing.T) {
+					e, c := start(t, EmbeddedOptions{})
+					etag := put(t, c, "k", payload(50), minio.PutObjectOptions{UserMetadata: map[string]string{"a": "b"}}).ETag
+					r := httptest.NewRequest(method, "/bkt/k", nil)
+					r.Header.Set("If-Match", `"`+etag+`"`)
+					if span != "" {
+						r.Header.Set("Range", span)
+					}
+					w := &swapper{ResponseRecorder: httptest.NewRecorder()}
+					if replaced {
+						w.swap = func() { put(t, c, "k", []byte("another"), minio.PutObjectOptions{}) }
+					}
+					e.ServeHTTP(w, r)
+					want := http.StatusOK
+					switch {
+					case replaced:
+						want = http.StatusPreconditionFailed
+					case span != "":
+						want = http.StatusPartialContent
+					}
+					if w.Code != want || strings.Contains(w.Body.String(), "PreconditionFailed") != (replaced && method == "GET") {
+						t.Errorf("status %d, want %d; body %q", w.Code, want, w.Body)
+					}
+					if length := w.Header().Get("Content-Length"); replaced && length != "" {
+						t.Errorf("the refusal has the Content-Length of the object: %s", length)
+					}
+				})
+			}
+		}
+	}
+}
+
+// If-Match of a download of an old version is about that version.
+func TestConditionalGetOfVersion(t *testing.T) {
+	e, c := start(t, EmbeddedOptions{})
+	check.OK(t, c.EnableVersioning(t.Context(), "bkt"))
+	old := put(t, c, "k", []byte("old"), minio.PutObjectOptions{})
+	put(t, c, "k", []byte("new"), minio.PutObjectOptions{})
+	url := "http://" + e.Addr() + "/bkt/k?versionId=" + old.VersionID
+	if status := request(t, "GET", url, "If-Match", old.ETag); status != http.StatusOK {
+		t.Errorf("its own ETag: status %d", status)
+	}
+	if status := request(t, "GET", url, "If-Match", "other"); status != http.StatusPreconditionFailed {
+		t.Errorf("another ETag: status %d", status)
 	}
 }
 

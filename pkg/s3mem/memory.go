@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"warp/internal/human"
 )
 
 // A fullError means that the embedded store has reached its memory limit.
@@ -13,9 +15,8 @@ type fullError struct {
 }
 
 func (e *fullError) Error() string {
-	const mib = 1 << 20
-	return fmt.Sprintf("the embedded store is full: an upload of %d bytes does not fit into its memory limit of %.4g MiB",
-		e.Refused, float64(e.Limit)/mib)
+	return fmt.Sprintf("the embedded store is full: an upload of %s does not fit into its memory limit of %s",
+		human.Bytes(float64(e.Refused)), human.Bytes(float64(e.Limit)))
 }
 
 // memory counts the bytes of the store, including its bookkeeping, so that the limit applies to the

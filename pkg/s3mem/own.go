@@ -141,7 +141,7 @@ func (e *Embedded) rangeOfPart(r *http.Request, answer http.Header) error {
 		return nil
 	}
 	if r.Header.Get("Range") != "" {
-		return errors.New("partNumber and Range exclude each other")
+		return errors.New("partNumber and Range cannot be combined")
 	}
 	n, err := strconv.Atoi(r.URL.Query().Get("partNumber"))
 	o, missing := e.backend.lookupVersion(target(r))

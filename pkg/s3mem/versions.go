@@ -65,7 +65,7 @@ func (b *backend) mark(bk *bucket, key string) gofakes3.VersionID {
 	return o.version()
 }
 
-// deleteVersion removes one version for good. It is no error if there is none.
+// deleteVersion removes one version for good. If it does not exist, that is not an error.
 func (b *backend) deleteVersion(bucketName, key string, id gofakes3.VersionID, bypass bool) (gofakes3.ObjectDeleteResult, error) {
 	res := gofakes3.ObjectDeleteResult{VersionID: id}
 	bk, err := b.bucket(bucketName)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/human"
 	"warp/internal/suggest"
 )
 
@@ -18,7 +19,7 @@ const maxText = 1 << 20
 // Parse reads a script. Every error is an *Error.
 func Parse(text string) ([]Statement, error) {
 	if len(text) > maxText {
-		return nil, &Error{Line: 1, Column: 1, Found: fmt.Sprintf("%d bytes", len(text)), Expected: fmt.Sprintf("a script of at most %d", maxText)}
+		return nil, &Error{Line: 1, Column: 1, Found: "more text", Expected: "a script of at most " + human.Bytes(maxText)}
 	}
 	text = strings.TrimPrefix(text, "\ufeff") // with which some editors begin a file
 	p := &parser{lexer: lexer{rest: text, line: 1, column: 1}}
@@ -120,8 +121,8 @@ func (p *parser) statement() (Statement, error) {
 	return *s, err
 }
 
-// A clause is a part of a statement: the keyword that it begins with, the verbs that have it, how it is read, and,
-// where several words begin the same clause, what it is called.
+// A clause is a part of a statement: the keyword that it begins with, the verbs that have it, how it is read, and its
+// name if several words begin the same clause.
 type clause struct {
 	begins string
 	verbs  []Verb
@@ -233,7 +234,7 @@ func (p *parser) rate(s *Statement) error {
 		}
 	}
 	s.Rate = value / (float64(unit) / 1e9)
-	// Beyond these the times of a schedule cannot be told apart, or overflow.
+	// Beyond these, the times of a schedule are equal, or overflow.
 	if s.Rate < 1.0/86400 || s.Rate > 1e8 {
 		return &Error{Line: at.line, Column: at.column, Found: "a rate of " + at.shown(), Expected: "one between 1 per day and 100000000 per second"}
 	}

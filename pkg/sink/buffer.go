@@ -7,7 +7,7 @@ import (
 
 // A buffer decouples the run, which never waits, from a receiver, which may be slow. It is a
 // bounded queue and a goroutine that delivers its contents. All sinks that send use one, so that
-// what does not fit, what fails, and what is late is counted in one place.
+// records that do not fit, fail or are late are counted in one place.
 type buffer[T any] struct {
 	max     int           // max size of the queue
 	deliver func(T) error // called by one goroutine, in order

@@ -89,7 +89,7 @@ func (d *Destinations) Open(ctx context.Context, client string, warn func(text s
 	return e, nil
 }
 
-// Close ends all exports and returns what they have lost. A second call does nothing. The metrics
+// Close ends all exports and returns a text about each that lost records. A second call does nothing. The metrics
 // stay.
 func (e *Exports) Close() (lost []string) {
 	if e == nil {

@@ -57,7 +57,7 @@ func ParseInflux(text string) (InfluxOptions, error) {
 	path := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
 	for i := range path {
 		if path[i], err = url.PathUnescape(path[i]); err != nil {
-			return o, fmt.Errorf("has an odd path; write %s", influxForm)
+			return o, fmt.Errorf("has an unexpected path; write %s", influxForm)
 		}
 	}
 	o.Bucket = path[0]
@@ -92,7 +92,7 @@ func influxTags(query string) (map[string]string, error) {
 		case name == tagID || name == tagOp || name == tagEndpoint:
 			return nil, fmt.Errorf("sets the tag %s, which warp sets itself", name)
 		case name == "time" || name == "_field" || name == "_measurement":
-			return nil, fmt.Errorf("sets the tag %s, a name that InfluxDB keeps for itself", name)
+			return nil, fmt.Errorf("sets the tag %s, a name that InfluxDB reserves", name)
 		case name == "" || value == "":
 			return nil, fmt.Errorf("has a tag without a name or a value; write %s", influxForm)
 		}
@@ -136,7 +136,7 @@ func (d *Destinations) checkInflux() error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != d.Influx.Server:
 		return errors.New("the address of InfluxDB is not http://HOST:PORT or https://HOST:PORT")
 	case d.Influx.Interval != 0 && d.Influx.Interval < MinInterval:
-		return fmt.Errorf("points for InfluxDB every %v are too many", d.Influx.Interval)
+		return fmt.Errorf("every %v is too often for points to InfluxDB", d.Influx.Interval)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (r *Rows) piece(batch []oplog.Record, room int) (text []byte, kept int64, r
 	return text, kept, read
 }
 
-// Release stops all waiting from now on: what does not fit is dropped.
+// Release stops all waiting from now on: rows that do not fit are dropped.
 func (r *Rows) Release() { r.buffer.drop() }
 
 // warn does not wait for the warning to be read, because a user who reads no rows may read no

@@ -135,7 +135,7 @@ func TestRowsSlowReader(t *testing.T) {
 	lines := strings.SplitAfter(got.String(), "\n")
 	for _, line := range lines {
 		if !strings.Contains(all, line) {
-			t.Fatalf("%q is no row of the log", line)
+			t.Fatalf("%q is not a row of the log", line)
 		}
 	}
 	if n, want := len(lines)-2, 4004-int(dropped); n != want { // the columns, and the empty string after the last line end

@@ -81,7 +81,7 @@ func (s *scrapes) finish(now time.Time) {
 	}
 }
 
-// due returns how long the next scrape may take to arrive; 0 = nobody is expected.
+// due returns how long the next scrape may take to arrive; 0 = none is expected.
 func (s *scrapes) due(now time.Time) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

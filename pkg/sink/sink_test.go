@@ -251,7 +251,7 @@ func TestParseInfluxRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"ftp://secret@h/b": "neither", "http://secret@h": "no bucket", "http://secret@h/b/o/x": "more than",
 		"http://secret@h/b?op=1": "warp sets itself", "://": "is not a URL", "http://secret@/b": "no host",
-		"http://secret@h/b?time=1": "keeps for itself", "http://secret@h/b?a=": "without a name or a value", "http://secret@h/b?=a": "without a name or a value",
+		"http://secret@h/b?time=1": "reserves", "http://secret@h/b?a=": "without a name or a value", "http://secret@h/b?=a": "without a name or a value",
 		"http://h1/secret@h2/b": "as %2F", "http://sec/ret@h2/b/secret": "as %2F",
 		"http://secret@h/b?%zz=1": "cannot be read", "http://sec ret\x7f": "is not a URL",
 	} {

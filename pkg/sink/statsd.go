@@ -67,7 +67,7 @@ func (d *Destinations) openStatsD(_ context.Context, client string, _ func(strin
 	}
 	if err := s.probe(); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("--statsd: nobody listens at %s (%w); start the receiver, or leave out this check with --statsd-probe=false", d.StatsD, err)
+		return nil, fmt.Errorf("--statsd: nothing listens at %s (%w); start the receiver, or leave out this check with --statsd-probe=false", d.StatsD, err)
 	}
 	return s, nil
 }
@@ -110,7 +110,7 @@ func metricName(s string) string {
 // probe tries to detect that nothing listens: the host may report the datagram as refused.
 func (s *statsD) probe() error {
 	for range 3 {
-		if _, err := s.conn.Write([]byte("\n")); err != nil { // an empty line is no metric
+		if _, err := s.conn.Write([]byte("\n")); err != nil { // an empty line is not a metric
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -106,3 +106,42 @@ func Central(values []float64, share float64) (low, high float64) {
 	}
 	return at(tail), at(1 - tail)
 }
+
+// Resamples is the number of resamples of a block bootstrap.
+const Resamples = 1000
+
+// RatioInterval returns the interval of sum(parts) / sum(of) with the given share, by a block bootstrap.
+func RatioInterval(parts, of []float64, share float64) (low, high float64, ok bool) {
+	sum, all := 0., 0.
+	for i := range parts {
+		sum, all = sum+parts[i], all+of[i]
+	}
+	if all == 0 {
+		return 0, 0, false
+	}
+	influence := make([]float64, len(parts))
+	for i := range parts {
+		influence[i] = parts[i] - sum/all*of[i]
+	}
+	var values []float64
+	ResampleBlocks(len(parts), BlockLength(influence), Resamples, 1, func(times []int) {
+		sum, all := 0., 0.
+		for i, n := range times {
+			sum += float64(n) * parts[i]
+			all += float64(n) * of[i]
+		}
+		if all > 0 {
+			values = append(values, sum/all)
+		}
+	})
+	return CentralOf(values, share)
+}
+
+// CentralOf is [Central] of the figures of resamples; false if too few of them have the figure.
+func CentralOf(values []float64, share float64) (low, high float64, ok bool) {
+	if len(values) < Resamples/2 {
+		return 0, 0, false
+	}
+	low, high = Central(values, share)
+	return low, high, true
+}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// changePermutations is the number of permutations of a test for a change, of which the first are enough if none of them has a
+// changePermutations is the number of permutations of a test for a change. The first are enough if none of them has a
 // distance as large.
 const (
 	changePermutations = 4999
@@ -76,7 +76,7 @@ func (d division) significant(values []float64, ends []int, alpha float64, rando
 //
 //	mn/(m+n) · (2·mean|x-y| - mean|x-x'| - mean|y-y'|),
 //
-// where x are the values before, and y after. The sums of the distances follow from those of the division before.
+// where x are the values before, and y after. The sums of the distances follow from the sums of the division before.
 func split(values []float64) (best division) {
 	n := len(values)
 	between, before, after := 0.0, 0.0, 0.0 // sums of distances of pairs

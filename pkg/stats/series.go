@@ -148,7 +148,7 @@ func (t *Series) at(i int64) int64 {
 	return int64(uint64(t.Origin) - length)
 }
 
-// bounds returns the begin and the end of segment i.
+// bounds returns the start and the end of segment i.
 func (t *Series) bounds(i int64) (from, to int64) {
 	return max(t.at(i), t.From), min(t.at(i+1), t.To)
 }
@@ -183,11 +183,11 @@ func (t *Series) include(i int64) bool {
 	if len(t.Segs) > 0 {
 		lo, hi = min(lo, t.Lo), max(hi, t.Hi)
 	}
-	most := int64(maxSegments)
+	limit := int64(maxSegments)
 	if t.Coarser != nil {
-		most = defaultSegments
+		limit = defaultSegments
 	}
-	if exact.Distance(lo, hi) >= most {
+	if exact.Distance(lo, hi) >= limit {
 		return false
 	}
 	t.Lo, t.Hi = lo, hi

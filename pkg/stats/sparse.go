@@ -17,7 +17,7 @@ const (
 	fewRecent = 512
 )
 
-// A Sparse is a Histogram of which there may be thousands. It has the same buckets, so its
+// A Sparse is a small Histogram, so that there may be thousands. It has the same buckets, so its
 // quantiles are the same, but no sums. It takes about two bytes for each non-empty bucket, and as
 // much again for values that are not in their buckets yet. The zero value is an empty histogram.
 type Sparse struct {

@@ -49,7 +49,7 @@ func variance(residual float64, n int) float64 { return residual / float64(max(n
 // one if the data, of n values, do not tell which is right.
 func NearlyAsGood(best float64, n int) float64 { return float64(nearlyAsGood * variance(best, n)) }
 
-// SplitSignificant reports whether a split of n values can be told from noise,
+// SplitSignificant reports whether a split of n values can be distinguished from noise,
 // given the residuals without and with it.
 func SplitSignificant(whole, best float64, n int) bool {
 	return whole-best > float64(significantSplit*variance(best, n)) && whole-best > 1e-9*whole

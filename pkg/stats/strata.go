@@ -14,10 +14,10 @@ type Stratum struct{ A, B []float64 }
 const exactStrata = 100
 
 // Stratified compares a and b within strata: it returns the two-sided p-value of whether the values of b are shifted
-// against those of a by the same amount everywhere, and the shift with its interval of level 1 - alpha.
+// against the values of a by the same amount everywhere, and the shift with its interval of level 1 - alpha.
 //
 // It is the test of Hodges and Lehmann: all values are ranked together after the mean of their stratum was subtracted. The
-// distribution of the ranks of b is that over all ways to divide each stratum. With a single stratum it is the Mann-Whitney
+// distribution of the ranks of b is over all ways to divide each stratum. With a single stratum it is the Mann-Whitney
 // U test, and with one value of each sample in every stratum it is Wilcoxon's signed-rank test. With more than 100
 // values the distribution is taken to be normal. Strata without values of both samples are ignored.
 func Stratified(strata []Stratum, alpha float64) (p float64, s Shift) {
@@ -62,7 +62,7 @@ func cross(low, high float64, holds func(float64) bool) float64 {
 }
 
 // alignedRanks returns the p-value of the strata if b is shifted by d, and whether the ranks of b are above (1) or below (-1)
-// what they are expected to be.
+// their expectation.
 func alignedRanks(strata []Stratum, d float64) (p float64, side int) {
 	var values []float64
 	for _, s := range strata {
@@ -85,7 +85,7 @@ func alignedRanks(strata []Stratum, d float64) (p float64, side int) {
 		twice[i] = int(2 * r)
 	}
 	sum, expected, variance := 0, 0.0, 0.0
-	var parts [][]int // the doubled ranks of each stratum, those of a first
+	var parts [][]int // the doubled ranks of each stratum, the ranks of a first
 	at := 0
 	for _, s := range strata {
 		n, m := len(s.A), len(s.B)

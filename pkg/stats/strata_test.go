@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// With one stratum the test is that of Mann and Whitney, with pairs that of Wilcoxon.
+// With one stratum the test equals the Mann–Whitney test, with pairs the Wilcoxon test.
 func TestStratifiedLimits(t *testing.T) {
 	t.Parallel()
 	a, b := []float64{5.1, 4.8, 6.0, 5.5, 5.2}, []float64{6.1, 5.9, 6.4, 5.4, 7.0, 6.6}
@@ -49,9 +49,9 @@ func TestStratifiedSimulated(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const rounds = 60
 	for _, test := range []struct {
-		repeats     int
-		shift       float64
-		least, most float64
+		repeats  int
+		shift    float64
+		min, max float64
 	}{{2, 0, 0, .12}, {2, .02, .85, 1}, {7, 0, 0, .12}, {7, .01, .85, 1}} {
 		found, covered := 0, 0
 		for range rounds {
@@ -72,7 +72,7 @@ func TestStratifiedSimulated(t *testing.T) {
 				covered++
 			}
 		}
-		if share := float64(found) / rounds; share < test.least || share > test.most {
+		if share := float64(found) / rounds; share < test.min || share > test.max {
 			t.Errorf("%+v: found in %v", test, share)
 		}
 		if share := float64(covered) / rounds; share < .88 {

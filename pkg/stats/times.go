@@ -55,7 +55,7 @@ func (h *Histogram) Each(f func(value time.Duration, n uint64)) {
 	}
 }
 
-// A PartSum adds up times of which a part has a cause of its own.
+// A PartSum adds up times, and separately the part of each that has a cause of its own.
 type PartSum struct {
 	N           uint64 // times whose part is known
 	Whole, Part uint64 // their sums, in ns

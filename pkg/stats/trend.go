@@ -32,7 +32,7 @@ func TheilSen(y []float64) Trend {
 	for i := range y {
 		rest[i] = y[i] - t.Slope*float64(i)
 	}
-	half := 1.959964 * math.Sqrt(kendallVariance(y)*widening(rest))
+	half := 1.959964 * math.Sqrt(kendallVariance(y)*varianceFactor(rest))
 	last := float64(len(slopes) - 1)
 	t.Low = slopes[int(max(math.Round((float64(len(slopes))-half)/2), 1))-1]
 	t.High = slopes[int(min(math.Round((float64(len(slopes))+half)/2), last))]
@@ -82,9 +82,9 @@ func kendallVariance(y []float64) float64 {
 	return v / 18
 }
 
-// widening returns the factor by which the correlation of the ranks widens the variance. It is at
+// varianceFactor returns the factor by which the correlation of the ranks widens the variance. It is at
 // least 1.
-func widening(x []float64) float64 {
+func varianceFactor(x []float64) float64 {
 	n := float64(len(x))
 	if n < 4 {
 		return 1

@@ -10,9 +10,9 @@ import (
 
 // A seriesCase contains the results of other programs for a series; see testdata/series.py.
 type seriesCase struct {
-	X                                     []float64
-	Block, Slope, Low, High               float64
-	Variance, Widening, Variation, Spread float64
+	X                                   []float64
+	Block, Slope, Low, High             float64
+	Variance, Factor, Variation, Spread float64
 }
 
 func seriesCases(t *testing.T) (all []seriesCase) {
@@ -41,13 +41,13 @@ func TestTrendAgainstSciPy(t *testing.T) {
 		for k := range rest {
 			rest[k] = c.X[k] - c.Slope*float64(k+1)
 		}
-		w := widening(rest)
-		if !near(w, max(1, c.Widening)) {
-			t.Errorf("series %d: widening %v, want %v", i, w, c.Widening)
+		w := varianceFactor(rest)
+		if !near(w, max(1, c.Factor)) {
+			t.Errorf("series %d: factor %v, want %v", i, w, c.Factor)
 		}
-		// Without widening the interval equals SciPy's; otherwise it is wider.
+		// With a factor of 1, the interval equals SciPy's; otherwise it is wider.
 		if same := near(got.Low, c.Low) && near(got.High, c.High); w == 1 && !same || got.Low > c.Low+1e-9 || got.High < c.High-1e-9 {
-			t.Errorf("series %d (widening %v): interval %v to %v, SciPy has %v to %v", i, w, got.Low, got.High, c.Low, c.High)
+			t.Errorf("series %d (factor %v): interval %v to %v, SciPy has %v to %v", i, w, got.Low, got.High, c.Low, c.High)
 		}
 		if v := Variation(c.X); !near(v, c.Variation) {
 			t.Errorf("series %d: coefficient of variation %v, want %v", i, v, c.Variation)

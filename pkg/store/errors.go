@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -53,6 +54,18 @@ const (
 
 // HTMLPage is the message of an error whose document is an HTML page.
 const HTMLPage = "an HTML page"
+
+// Refusal returns the error for an answer other than a success. The message is from the store; an empty one becomes the text of
+// the status, and an HTML page is not repeated.
+func Refusal(status int, code, message string) *Error {
+	switch begin := strings.ToLower(strings.TrimSpace(message[:min(len(message), 100)])); {
+	case begin == "":
+		message = http.StatusText(status)
+	case strings.HasPrefix(begin, "<!doctype html"), strings.HasPrefix(begin, "<html"):
+		message = HTMLPage
+	}
+	return &Error{Code: code, Message: OneLine(message), Status: status}
+}
 
 // An Error is a failed request: a code to count it under, a message, and the HTTP status if there
 // was an answer.
@@ -186,11 +199,11 @@ func timeoutError(err error, status int) *Error {
 	case isOp && op.Op == "dial", strings.Contains(err.Error(), "TLS handshake timeout"):
 		return Errorf(CodeConnectTimeout, status, "no connection in time")
 	case isOp && op.Op == "write":
-		return Errorf(CodeStallTimeout, status, "the store took no more of the request in time")
+		return Errorf(CodeStallTimeout, status, "the store read no more of the request in time")
 	case status == 0:
 		return Errorf(CodeAnswerTimeout, status, "the store did not answer in time")
 	}
-	return Errorf(CodeStallTimeout, status, "no more of the answer came in time")
+	return Errorf(CodeStallTimeout, status, "no more of the answer arrived in time")
 }
 
 // netCode returns the code of a failure below HTTP.

@@ -153,11 +153,11 @@ func checkPath(path string) error {
 	}
 	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if path != "" && (part == "" || part == "." || part == "..") {
-			return fmt.Errorf("the path %s has an empty part, or one of dots", path)
+			return fmt.Errorf(`the path %s has a part that is empty, "." or ".."`, path)
 		}
 	}
 	if len(path) > maxPath {
-		return fmt.Errorf("the path has %d characters, and may have %d", len(path), maxPath)
+		return fmt.Errorf("the path has %d characters; the maximum is %d", len(path), maxPath)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func expandRanges(what, item string) ([]string, error) {
 			after = tail
 		}
 		if len(all)*len(numbers) > maxHosts {
-			return nil, fmt.Errorf("%s %q stands for more than %d %ss", what, item, maxHosts, what)
+			return nil, fmt.Errorf("%s %q names more than %d %ss", what, item, maxHosts, what)
 		}
 		all, rest = product(all, before, numbers), after
 	}

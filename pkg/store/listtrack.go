@@ -19,11 +19,11 @@ func (t *ListTrack) Advance(next ListPlace, status int) error {
 	t.pages++
 	switch {
 	case next == ListPlace{}:
-		return BadAnswer(status, "the listing says that it goes on, but not where")
+		return BadAnswer(status, "the listing says that it continues, but not where")
 	case next == t.Place, next == t.seen:
-		return BadAnswer(status, "the listing goes on where it has been: %.60q", next.Token+next.Key)
+		return BadAnswer(status, "the listing continues where it has already been: %.60q", next.Token+next.Key)
 	case t.Empty > maxEmptyPages:
-		return BadAnswer(status, "the listing goes on and on: %d pages without an entry", t.Empty)
+		return BadAnswer(status, "the listing does not end: %d pages without an entry", t.Empty)
 	}
 	if t.Place = next; t.pages&(t.pages-1) == 0 {
 		t.seen = next // detects cycles of any length

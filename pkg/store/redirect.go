@@ -69,7 +69,7 @@ func (r *Redirects) Target(from *url.URL, location string, status int) (*url.URL
 func (r *Redirects) TargetIn(from *url.URL, location string, status int, known func(host string) bool) (to *url.URL, trusted bool, err error) {
 	to, err = from.Parse(location)
 	if err != nil {
-		err = errors.New("that is no address of a host") // err contains all of it, including a signature
+		err = errors.New("not the address of a host") // err contains all of it, including a signature
 	} else if err = r.check(from, to); err == nil {
 		to.Host = strings.ToLower(to.Host)
 		if trusted = r.allows(to); !trusted && (known == nil || !known(to.Host)) {
@@ -91,7 +91,7 @@ func (r *Redirects) check(from, to *url.URL) error {
 	case location(to) == location(from):
 		return errors.New("that is where it was sent")
 	case to.Opaque != "" || to.Host == "":
-		return errors.New("that is no address of a host")
+		return errors.New("not the address of a host")
 	case to.User != nil:
 		return errors.New("keys do not belong in an address")
 	case to.Scheme != r.scheme:

@@ -44,7 +44,7 @@ func TestRedirectsRefused(t *testing.T) {
 		{host: "s3.store.test", location: "http://evil.test/s3.store.test", want: "outside"},
 		{host: "s3.store.test", location: "http://s3.store.test@evil.test/b", want: "keys do not belong"},
 		{host: "s3.store.test", location: "http://s3.store.test:80@evil.test/b", want: "keys do not belong"},
-		{host: "s3.store.test", location: `http://evil.test\@s3.store.test/b`, want: "no address"},
+		{host: "s3.store.test", location: `http://evil.test\@s3.store.test/b`, want: "not the address"},
 		{host: "s3.store.test", location: "http://evil.test#@s3.store.test/b", want: "outside"},
 		{host: "s3.store.test", location: "http://evil.test?@s3.store.test/b", want: "outside"},
 		{host: "s3.store.test", location: "http://127.0.0.1/b", want: "outside"},
@@ -64,15 +64,15 @@ func TestRedirectsRefused(t *testing.T) {
 		{host: "s3.store.test", tls: true, location: "http://t.store.test/b", want: "does not change from https to http"},
 		{host: "s3.store.test", location: "https://t.store.test/b", want: "does not change from http to https"},
 		{host: "s3.store.test", location: "ftp://t.store.test/b", want: "does not change from http to ftp"},
-		{host: "s3.store.test", location: "javascript:alert(1)", want: "no address of a host"},
-		{host: "s3.store.test", location: "http:evil", want: "no address of a host"},
+		{host: "s3.store.test", location: "javascript:alert(1)", want: "not the address of a host"},
+		{host: "s3.store.test", location: "http:evil", want: "not the address of a host"},
 		{host: "s3.store.test", location: "http://s3.store.test/b/k", want: "that is where it was sent"},
 		{host: "s3.store.test", location: "/b/k", want: "that is where it was sent"},
 		{host: "s3.store.test", location: "http://S3.store.test/b/k#x", want: "that is where it was sent"},
 		{host: "s3.store.test", location: "http://t.store.test:0/b", want: "1 to 65535"},
-		{host: "s3.store.test", location: "http://%65vil.store.test/b", want: "no address"},
+		{host: "s3.store.test", location: "http://%65vil.store.test/b", want: "not the address"},
 		{host: "s3.store.test", location: "http://münchen.store.test/b", want: "cannot be in the name"},
-		{host: "s3.store.test", location: "http://\x00/b", want: "no address"},
+		{host: "s3.store.test", location: "http://\x00/b", want: "not the address"},
 	} {
 		test.run(t)
 	}

@@ -154,7 +154,7 @@ type Observation struct {
 	Status, Requests    int
 }
 
-// Observe replaces what t has recorded about its requests.
+// Observe replaces the record of requests in t.
 func (t *Trace) Observe(o Observation) {
 	t.firstByte, t.lastByte = o.FirstByte, o.LastByte
 	t.status, t.requests = uint16(o.Status), uint16(min(o.Requests, math.MaxUint16))

@@ -30,11 +30,15 @@ const lateRead = 200 * time.Microsecond
 const maxStalled = .05
 
 // Arrived records when the latest part of an answer arrived in the kernel, by the kernel's clock in unix ns (0 = the kernel
-// did not say), and when the client received it (0 = the part was small).
-func (t *Trace) Arrived(at, read int64) {
+// did not say), and when the client received it (0 = the part was small). piled says that the part is so large that the client
+// should have received its begin earlier; nobody knows when that arrived, except that it was after the part before.
+func (t *Trace) Arrived(at, read int64, piled bool) {
 	w := &t.wire
 	if late := w.read - w.arrived; w.read != 0 && w.arrived != 0 && late > int64(lateRead) {
 		w.stalled += time.Duration(max(min(late, at-w.arrived), 0))
+	}
+	if since := at - max(w.read, w.arrived); piled && since > int64(lateRead) {
+		w.stalled += time.Duration(since)
 	}
 	w.arrived, w.read = at, read
 }
@@ -78,7 +82,7 @@ func (t *Trace) endWire(clock func() time.Time) {
 	w.sent, w.arrived, w.read, w.stalled = 0, 0, 0, 0
 }
 
-// addWire adds the requests of o, which came after those of t. Requests that overlap have no wire time together.
+// addWire adds the requests of o, which came after t's. Requests that overlap have no wire time together.
 func (t *Trace) addWire(o *Trace) {
 	t.endWire(time.Now)
 	o.endWire(time.Now)

@@ -22,11 +22,13 @@ type Axis struct {
 const Concurrency = "concurrent"
 
 // A Kind reads and writes the values of a flag as numbers. Its functions are nil for flags whose values are text. A list may
-// have values that are no numbers; then all of them are text.
+// have values that are not numbers; then all of them are text.
 type Kind struct {
 	Parse  func(string) (float64, error)
 	Format func(float64) string
 	Whole  bool // only whole numbers are values
+	// HasCommas reports whether a text is one value whose commas separate no values; nil = no value has commas of its own.
+	HasCommas func(string) bool
 }
 
 // Limits of a sweep.
@@ -83,6 +85,9 @@ func valuesOf(texts []string, k Kind) ([]string, error) {
 	if text := texts[0]; k.Parse != nil && strings.Contains(text, "..") && !strings.Contains(text, ",") {
 		return rangeOf(text, k)
 	}
+	if k.HasCommas != nil && strings.Contains(texts[0], ",") && k.HasCommas(texts[0]) {
+		return nil, fmt.Errorf("%q is one value with commas, which would be split at them; give each value a --vary of its own", texts[0])
+	}
 	return strings.Split(texts[0], ","), nil
 }
 
@@ -107,9 +112,9 @@ func rangeOf(text string, k Kind) (values []string, err error) {
 	case err != nil:
 		return nil, err
 	case high < low:
-		return nil, fmt.Errorf("%q ends below its begin", text)
+		return nil, fmt.Errorf("%q ends below its start", text)
 	case geometric && (low <= 0 || step <= 1):
-		return nil, fmt.Errorf("%q needs a begin above 0 and a factor above 1", text)
+		return nil, fmt.Errorf("%q needs a start above 0 and a factor above 1", text)
 	case !geometric && step <= 0:
 		return nil, fmt.Errorf("%q needs a step above 0", text)
 	}
@@ -152,7 +157,7 @@ func (a *Axis) number(k Kind) error {
 			return fmt.Errorf("a value is empty")
 		}
 		if slices.Contains(a.Values[:i], v) {
-			return fmt.Errorf("%s is there twice", v)
+			return fmt.Errorf("%s occurs twice", v)
 		}
 		if k.Parse == nil {
 			continue
@@ -163,7 +168,7 @@ func (a *Axis) number(k Kind) error {
 			continue
 		}
 		if slices.Contains(a.Numbers, x) {
-			return fmt.Errorf("%s is there twice", v)
+			return fmt.Errorf("%s occurs twice", v)
 		}
 		a.Numbers = append(a.Numbers, x)
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"warp/pkg/compare"
@@ -21,7 +20,7 @@ type Comparison struct {
 	After     string          `json:"after"`
 	MinEffect float64         `json:"min_effect_percent"`
 	Points    int             `json:"points"`          // that both sweeps have, and that are compared
-	First     string          `json:"first,omitempty"` // the folder all of whose runs were made before those of the other
+	First     string          `json:"first,omitempty"` // the folder whose runs were all made before the runs of the other
 	LeftOut   []string        `json:"left_out"`
 	Verdict   compare.Verdict `json:"verdict"` // of all metrics
 	Overall   []Overall       `json:"metrics"`
@@ -52,7 +51,7 @@ type PointChange struct {
 }
 
 // Compare compares two sweeps at the points that both have, at which no run of either is unfit.
-func Compare(before, after []Run, axes [2][]Axis, names [2]string, o compare.Options) (*Comparison, error) {
+func Compare(before, after []Measurement, axes [2][]Axis, names [2]string, o compare.Options) (*Comparison, error) {
 	c := &Comparison{Version: 1, Kind: "sweeps", Before: names[0], After: names[1], MinEffect: 100 * o.MinEffect,
 		LeftOut: []string{}, Overall: []Overall{}, ByPoint: []PointChange{}, Warnings: []string{}}
 	c.First = first(before, after, names)
@@ -107,8 +106,8 @@ func Compare(before, after []Run, axes [2][]Axis, names [2]string, o compare.Opt
 }
 
 // first returns the name of the sweep that had ended before the other one began, or "".
-func first(before, after []Run, names [2]string) string {
-	span := func(runs []Run) (begin, end time.Time) {
+func first(before, after []Measurement, names [2]string) string {
+	span := func(runs []Measurement) (begin, end time.Time) {
 		for i, r := range runs {
 			if i == 0 || r.Began.Before(begin) {
 				begin = r.Began
@@ -131,7 +130,7 @@ func first(before, after []Run, names [2]string) string {
 }
 
 // byPoint sorts runs by their points. The last run of a sweep, which only shows a drift, is in none.
-func byPoint(runs []Run, axes []Axis) map[string][]compare.Run {
+func byPoint(runs []Measurement, axes []Axis) map[string][]compare.Run {
 	at := map[string][]compare.Run{}
 	for _, r := range runs {
 		if !r.Again {
@@ -144,12 +143,11 @@ func byPoint(runs []Run, axes []Axis) map[string][]compare.Run {
 
 // pointLabel names a point in the same way whatever the order of the axes.
 func pointLabel(axes []Axis, point int) string {
-	parts := strings.Split(Label(axes, Values(axes, point)), " ")
+	values := Values(axes, point)
 	if len(axes) > 1 && axes[0].Flag > axes[1].Flag {
-		values := Values(axes, point)
-		parts = []string{axes[1].Flag + "=" + values[1], axes[0].Flag + "=" + values[0]}
+		axes, values = []Axis{axes[1], axes[0]}, []string{values[1], values[0]}
 	}
-	return strings.Join(parts, " ")
+	return Label(axes, values)
 }
 
 func points(axes []Axis) (labels []string) {

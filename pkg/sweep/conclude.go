@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -67,7 +68,7 @@ func (r *Result) conclude(rate string) {
 		if measured == 0 {
 			continue
 		}
-		slices.SortFunc(levels, func(a, b Level) int { return compareFloats(a.Concurrency, b.Concurrency) })
+		slices.SortFunc(levels, func(a, b Level) int { return cmp.Compare(a.Concurrency, b.Concurrency) })
 		c.draw(levels)
 		r.Conclusions = append(r.Conclusions, c)
 	}
@@ -87,16 +88,6 @@ func Lines(axes []Axis, axis int) (lines [][]int) {
 		lines[line] = append(lines[line], p)
 	}
 	return lines
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func levelOf(concurrency float64, p *Point) Level {

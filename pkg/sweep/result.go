@@ -13,8 +13,8 @@ import (
 	"warp/pkg/stats"
 )
 
-// A Run is one run of a sweep.
-type Run struct {
+// A Measurement is one run of a sweep.
+type Measurement struct {
 	Point  int
 	Again  bool // it repeats the first one at the end, to show a drift
 	Log    string
@@ -121,15 +121,15 @@ const (
 const intervalLevel = .95
 
 // Evaluate returns the result of a sweep.
-func Evaluate(runs []Run, o Options) *Result {
+func Evaluate(runs []Measurement, o Options) *Result {
 	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b Run) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(runs, func(a, b Measurement) int { return a.Began.Compare(b.Began) })
 	r := &Result{
 		Version: 1, Kind: "sweep", Folder: o.Folder, Benchmark: o.Benchmark, Command: o.Command, Seed: o.Seed, Axes: o.Axes, Repeats: o.Repeats,
 		Missing: o.Missing, Failed: append([]Failure{}, o.Failed...), Conclusions: []Conclusion{},
 	}
 	rate := compare.Choice{Metric: "throughput"}
-	if !slices.ContainsFunc(runs, func(run Run) bool { _, ok := value(run.Report, rate); return ok }) {
+	if !slices.ContainsFunc(runs, func(run Measurement) bool { _, ok := value(run.Report, rate); return ok }) {
 		rate.Metric = "objs"
 	}
 	if len(o.Show) == 0 {
@@ -139,7 +139,7 @@ func Evaluate(runs []Run, o Options) *Result {
 		m, _ := results.FindMetric(c.Metric)
 		r.Metrics = append(r.Metrics, Metric{Name: c.String(), Unit: m.Unit, Higher: m.Higher, choice: c})
 	}
-	at := make([][]Run, Points(o.Axes))
+	at := make([][]Measurement, Points(o.Axes))
 	for _, run := range runs {
 		if !run.Again {
 			at[run.Point] = append(at[run.Point], run)
@@ -154,7 +154,7 @@ func Evaluate(runs []Run, o Options) *Result {
 }
 
 // point evaluates one point.
-func (r *Result) point(point int, runs []Run, rate compare.Choice) Point {
+func (r *Result) point(point int, runs []Measurement, rate compare.Choice) Point {
 	p := Point{Values: Values(r.Axes, point), Logs: []string{}}
 	unfit := 0
 	for _, run := range runs {
@@ -182,7 +182,7 @@ func (r *Result) point(point int, runs []Run, rate compare.Choice) Point {
 }
 
 // cellOf evaluates a metric of the runs of a point.
-func cellOf(runs []Run, choice compare.Choice) Cell {
+func cellOf(runs []Measurement, choice compare.Choice) Cell {
 	c := Cell{Values: []float64{}}
 	m, _ := results.FindMetric(choice.Metric)
 	limited, example := 0, ""
@@ -239,8 +239,8 @@ func figures(r *results.Report, op string) (f results.Figures, ok bool) {
 }
 
 // again compares the first run with the same point at the end.
-func (r *Result) again(runs []Run, at [][]Run) *Again {
-	i := slices.IndexFunc(runs, func(run Run) bool { return run.Again })
+func (r *Result) again(runs []Measurement, at [][]Measurement) *Again {
+	i := slices.IndexFunc(runs, func(run Measurement) bool { return run.Again })
 	if i < 0 || len(at[runs[i].Point]) == 0 {
 		return nil
 	}

@@ -22,11 +22,11 @@ func report(id string, mib, p99 float64) *results.Report {
 }
 
 // runs returns the runs of a sweep of concurrency, a row of throughputs for each point. p99 is the concurrency in ms.
-func runs(axis Axis, throughput [][]float64) (all []Run) {
+func runs(axis Axis, throughput [][]float64) (all []Measurement) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	for point, values := range throughput {
 		for i, x := range values {
-			all = append(all, Run{Point: point, Log: fmt.Sprint(point, "-", i), Began: at.Add(time.Duration(len(all)) * time.Minute),
+			all = append(all, Measurement{Point: point, Log: fmt.Sprint(point, "-", i), Began: at.Add(time.Duration(len(all)) * time.Minute),
 				Report: report(fmt.Sprint(axis.Flag, point, i), x, axis.Numbers[point])})
 		}
 	}
@@ -107,14 +107,14 @@ func TestConclusionsOfTwoAxes(t *testing.T) {
 	t.Parallel()
 	sizes := Axis{Flag: "obj.size", Values: []string{"4KiB", "1MiB"}, Numbers: []float64{4096, 1 << 20}}
 	for _, axes := range [][]Axis{{sizes, concurrency(1, 2, 4)}, {concurrency(1, 2, 4), sizes}} {
-		var all []Run
+		var all []Measurement
 		for point := range Points(axes) {
 			place := Place(axes, point)
 			size, n := place[0], place[1]
 			if axes[0].Flag == Concurrency {
 				size, n = place[1], place[0]
 			}
-			all = append(all, Run{Point: point, Report: report(fmt.Sprint(point), []float64{100, 200, 300}[n]*float64(1+size), 1)})
+			all = append(all, Measurement{Point: point, Report: report(fmt.Sprint(point), []float64{100, 200, 300}[n]*float64(1+size), 1)})
 		}
 		r := Evaluate(all, Options{Axes: axes, Repeats: 1})
 		if len(r.Conclusions) != 2 || r.Conclusions[0].At != "obj.size=4KiB" || r.Conclusions[1].At != "obj.size=1MiB" || r.Conclusions[1].Best.Median != 600*(1<<20) || !r.Conclusions[1].Growing {
@@ -133,7 +133,7 @@ func TestDrift(t *testing.T) {
 		want    bool
 	}{{[]float64{100}, 104, false}, {[]float64{100}, 94, true}, {[]float64{100, 90}, 94, false}, {[]float64{100, 99}, 120, true}} {
 		all := runs(axis, [][]float64{test.repeats, {200}, {300}})
-		all = append(all, Run{Point: 0, Again: true, Log: "last", Began: all[len(all)-1].Began.Add(time.Minute), Report: report("last", test.again, 1)})
+		all = append(all, Measurement{Point: 0, Again: true, Log: "last", Began: all[len(all)-1].Began.Add(time.Minute), Report: report("last", test.again, 1)})
 		r := Evaluate(all, Options{Axes: []Axis{axis}, Repeats: len(test.repeats)})
 		if r.Again == nil || r.Again.Changes[0].Drifted != test.want || len(r.Points[0].Logs) != len(test.repeats) {
 			t.Errorf("%+v: %+v", test, r.Again)

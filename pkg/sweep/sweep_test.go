@@ -47,17 +47,17 @@ func TestParseAxes(t *testing.T) {
 		{"text=a..bx2", "text: a..bx2"},
 		{"text=a,b n=1,2", "text: a b; n: 1 2"},
 		{"text=a,b text=c", "text: a,b c"},
-		{"n=3..1x2", `error: n: "3..1x2" ends below its begin`},
-		{"n=0..8x2", `error: n: "0..8x2" needs a begin above 0 and a factor above 1`},
-		{"n=1..8x1", `error: n: "1..8x1" needs a begin above 0 and a factor above 1`},
+		{"n=3..1x2", `error: n: "3..1x2" ends below its start`},
+		{"n=0..8x2", `error: n: "0..8x2" needs a start above 0 and a factor above 1`},
+		{"n=1..8x1", `error: n: "1..8x1" needs a start above 0 and a factor above 1`},
 		{"n=1..8+0", `error: n: "1..8+0" needs a step above 0`},
 		{"n=1..8x2e", `error: n: "2e" is not a factor`},
 		{"n=1..8", `error: n: "1..8" has no step: write FROM..TOxFACTOR or FROM..TO+STEP, such as 1..8x2`},
 		{"n=1..1000000+1", `error: n: "1..1000000+1" has more than 1000 values`},
 		{"n=1,x", "n: 1 x"}, // which the flag refuses
 		{"n=1..x+1", `error: n: "x" is not a whole number`},
-		{"n=1,1", "error: n: 1 is there twice"},
-		{"n=1,01", "error: n: 01 is there twice"},
+		{"n=1,1", "error: n: 1 occurs twice"},
+		{"n=1,01", "error: n: 01 occurs twice"},
 		{"n=1,", "error: n: a value is empty"},
 		{"n", `error: "n" is not FLAG=VALUES, such as concurrent=1..64x2 or obj.size=4KiB,1MiB`},
 		{"x=1", "error: unknown flag --x"},
@@ -116,13 +116,13 @@ func TestFitOfR(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		name            string
-		got, want, most float64
+		name                 string
+		got, want, tolerance float64
 	}{
 		{"alpha", l.Alpha, .0277285, 5e-7}, {"beta", l.Beta, .0001044, 5e-8}, {"gamma", l.Gamma, 89.995, 5e-3},
 		{"peak", l.Peak, math.Sqrt((1 - .0277285) / .0001044), .1},
 	} {
-		if math.Abs(test.got-test.want) > test.most {
+		if math.Abs(test.got-test.want) > test.tolerance {
 			t.Errorf("%s is %v, want %v", test.name, test.got, test.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -84,7 +85,14 @@ func TestBrowserFollowsTheRun(t *testing.T) {
 		}
 	})
 	poll := func(expression string) chromedp.Action {
-		return chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(limit))
+		return chromedp.ActionFunc(func(ctx context.Context) error {
+			for {
+				err := chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(limit)).Do(ctx)
+				if err == nil || !strings.Contains(err.Error(), "Cannot find context") { // a reload replaces the context
+					return err
+				}
+			}
+		})
 	}
 	step := func(name string, actions ...chromedp.Action) {
 		t.Helper()

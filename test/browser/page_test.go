@@ -3,11 +3,14 @@ package browser
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +76,16 @@ func (w *watched) check(t *testing.T) {
 	}
 }
 
+// pointAtFirstValue moves the mouse to the start of the first chart over time.
+func pointAtFirstValue(ctx context.Context) error {
+	var box struct{ X, Y float64 }
+	const first = `(svg => { svg.scrollIntoView(); const b = svg.getBoundingClientRect(); return {X: b.x, Y: b.y} })(document.querySelector(".plot[data-places] svg"))`
+	if err := chromedp.Evaluate(first, &box).Do(ctx); err != nil {
+		return err
+	}
+	return chromedp.MouseEvent(input.MouseMoved, box.X+1, box.Y+20).Do(ctx)
+}
+
 // In a browser the page draws its charts without errors and without loading anything. It fits a
 // phone, has a dark scheme, can be used by keyboard, and can be printed.
 func TestBrowser(t *testing.T) {
@@ -93,7 +106,7 @@ func TestBrowser(t *testing.T) {
 	}
 	ctx := browser(t)
 	w := watch(ctx)
-	var charts, drawn, wide, tables int
+	var charts, drawn, wide, tall, tables int
 	var background, reading, pointed string
 	var pdf []byte
 	err := chromedp.Run(ctx, log.Enable(), network.Enable(),
@@ -110,21 +123,22 @@ func TestBrowser(t *testing.T) {
 		chromedp.Poll(`document.querySelectorAll(".reading:not([hidden])").length === document.querySelectorAll(".plot[data-places]").length`, nil),
 		chromedp.KeyEvent(kb.Escape),
 		chromedp.Poll(`document.querySelectorAll(".reading:not([hidden])").length === 0`, nil),
-		chromedp.ActionFunc(func(ctx context.Context) error {
-			var x, y float64
-			if err := chromedp.Evaluate(`document.querySelector(".plot[data-places] svg").scrollIntoView(), document.querySelector(".plot[data-places] svg").getBoundingClientRect().x`, &x).Do(ctx); err != nil {
-				return err
+		chromedp.ActionFunc(func(ctx context.Context) error { // a busy browser may lose an event
+			for {
+				if err := pointAtFirstValue(ctx); err != nil {
+					return err
+				}
+				err := chromedp.Poll(`(n => n && n.textContent)(document.querySelector(".reading:not([hidden])"))`, &pointed, chromedp.WithPollingTimeout(2*time.Second)).Do(ctx)
+				if !errors.Is(err, chromedp.ErrPollingTimeout) {
+					return err
+				}
 			}
-			if err := chromedp.Evaluate(`document.querySelector(".plot[data-places] svg").getBoundingClientRect().y`, &y).Do(ctx); err != nil {
-				return err
-			}
-			return chromedp.MouseEvent(input.MouseMoved, x+1, y+20).Do(ctx)
 		}),
-		chromedp.Poll(`(n => n && n.textContent)(document.querySelector(".reading:not([hidden])"))`, &pointed),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 		chromedp.Evaluate(`getComputedStyle(document.body).backgroundColor`, &background),
 		chromedp.EmulateViewport(390, 800),
 		chromedp.Poll(`document.documentElement.scrollWidth <= 390 && document.documentElement.scrollWidth`, &wide),
+		chromedp.Evaluate(`document.documentElement.scrollHeight`, &tall),
 		chromedp.ActionFunc(func(ctx context.Context) (err error) {
 			pdf, _, err = cdppage.PrintToPDF().Do(ctx)
 			return err
@@ -139,6 +153,9 @@ func TestBrowser(t *testing.T) {
 	}
 	if !strings.Contains(reading, " UTC)\nGET ") || !strings.HasPrefix(pointed, "0.5 s (") {
 		t.Errorf("the second value reads %q, the first %q", reading, pointed)
+	}
+	if tall > 12000 {
+		t.Errorf("on a phone the page is %d pixels high", tall)
 	}
 	if background != "rgb(20, 24, 28)" {
 		t.Errorf("the dark scheme has the background %s", background)
@@ -212,5 +229,71 @@ func TestBrowserStrictPolicy(t *testing.T) {
 	}
 	if black > 0 || charts < 4 {
 		t.Errorf("%d of the shapes of %d charts have no color", black, charts)
+	}
+}
+
+// A mail viewer that removes style sheets, scripts and drawings leaves the heading, the summary, the cards and all tables readable.
+func TestBrowserMailViewer(t *testing.T) {
+	t.Parallel()
+	html := render(t, reportOf(t, testlog.Loads()["mixed"], nil))
+	for _, element := range []string{"style", "script", "svg"} {
+		html = regexp.MustCompile(`(?s)<`+element+`\b.*?</`+element+`>`).ReplaceAllString(html, "")
+	}
+	file := filepath.Join(t.TempDir(), "mail.html")
+	if err := os.WriteFile(file, []byte(html), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	var cards []string
+	var tables, empty, unseen int
+	err := chromedp.Run(browser(t),
+		chromedp.EmulateViewport(800, 1000),
+		chromedp.Navigate("file://"+file),
+		chromedp.Evaluate(`document.querySelectorAll("details").forEach(d => d.open = true), document.body.innerText`, &text),
+		chromedp.Evaluate(`[...document.querySelectorAll(".card")].map(c => c.innerText)`, &cards),
+		chromedp.Evaluate(`document.querySelectorAll("table").length`, &tables),
+		chromedp.Evaluate(`[...document.querySelectorAll("table")].filter(t => t.rows.length < 2 || !t.caption.innerText).length`, &empty),
+		chromedp.Evaluate(`[...document.querySelectorAll("h1, h2, .lead, td, th")].filter(n => n.innerText && n.getBoundingClientRect().height < 5).length`, &unseen),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cards) < 4 || !regexp.MustCompile(`^Throughput: [\d.]+ \SiB/s; [\d,]+ objects/s$`).MatchString(cards[0]) {
+		t.Errorf("the cards read %q", cards)
+	}
+	if tables < 5 || empty > 0 || unseen > 0 {
+		t.Errorf("of %d tables %d are empty or have no caption; %d texts cannot be seen", tables, empty, unseen)
+	}
+	if word := regexp.MustCompile(`\S{80,}`).FindString(text); word != "" {
+		t.Errorf("between the words is %.80s", word)
+	}
+}
+
+// On paper the first two pages are a summary: up to the errors of a run with four operations.
+func TestBrowserPrintsSummaryFirst(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(render(t, reportOf(t, testlog.Loads()["mixed"], nil))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const width, height = 740, 980 // of a page of 8.5 by 11 inches without its margins
+	var order []string
+	var end float64
+	err := chromedp.Run(browser(t),
+		emulation.SetEmulatedMedia().WithMedia("print"),
+		chromedp.EmulateViewport(width, height),
+		chromedp.Navigate("file://"+file),
+		chromedp.Evaluate(`[...document.querySelectorAll("section")].map(s => s.id)`, &order),
+		chromedp.Evaluate(`document.querySelector("#errors").getBoundingClientRect().bottom + scrollY`, &end),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary := order[:slices.Index(order, "errors")+1]
+	if !slices.Contains(summary, "operations") || !slices.Contains(summary, "throughput") || !slices.Contains(summary, "latency") || len(summary) > 6 {
+		t.Errorf("before the errors are %q", summary)
+	}
+	if end > 2*height {
+		t.Errorf("the errors end %.1f pages after the start", end/height)
 	}
 }

@@ -16,12 +16,17 @@ func TestAppend(t *testing.T) {
 	for _, engine := range []string{"lean", "minio"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			b := newBed(t, teststore.StartAppender(t, 10_000))
+			b := newBed(t, stores.Shared(t, teststore.Embedded))
 			args := []string{"append", "--obj.size=4KiB", "--concurrent=3", "--duration=1s", "--keep-data", "--engine=" + engine}
 			o, log := b.run(args...)
 			o.want(t, 0).sameAsAnalyze(t, log)
 			h := readLog(t, log)
 			rowsAre(map[string]int{"APPEND": 1})(t, b, h)
+			for _, s := range b.proxy.Requests(nil) {
+				if s.Header.Get("X-Amz-Write-Offset-Bytes") != "" && s.Header.Get("X-Amz-Decoded-Content-Length") != "" {
+					t.Fatal("an append is not signed as a whole, which S3 Express refuses")
+				}
+			}
 			sizes := map[string]int64{}
 			for _, r := range h.of("APPEND") {
 				sizes[r.Key] += r.Bytes
@@ -43,7 +48,7 @@ func TestAppend(t *testing.T) {
 func TestAppendCleansUp(t *testing.T) {
 	t.Parallel()
 	fault := &teststore.Fault{Match: onPool("PUT"), Every: 10, Status: 503}
-	b := newBed(t, teststore.StartAppender(t, 10_000), fault)
+	b := newBed(t, stores.Shared(t, teststore.Embedded), fault)
 	o, log := b.run("append", "--obj.size=100", "--concurrent=3", "--duration=500ms")
 	o.want(t, 3)
 	h := readLog(t, log)

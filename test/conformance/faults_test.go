@@ -403,7 +403,7 @@ func TestPrepareGivesUp(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		code   string
-		most   int // max number of uploads with two workers
+		max    int // max number of uploads with two workers
 	}{{503, "SlowDown", 16}, {403, "AccessDenied", 2}} {
 		t.Run(c.code, func(t *testing.T) {
 			t.Parallel()
@@ -411,8 +411,8 @@ func TestPrepareGivesUp(t *testing.T) {
 			start := time.Now()
 			o, _ := b.run("get", "--objects=10", "--obj.size=1KiB", "--concurrent=2", "--duration=300ms")
 			o.want(t, 1).says(t, "prepare", c.code)
-			if n := b.sent("PUT"); n == 0 || n > c.most {
-				t.Errorf("%d uploads were tried, want up to %d", n, c.most)
+			if n := b.sent("PUT"); n == 0 || n > c.max {
+				t.Errorf("%d uploads were tried, want up to %d", n, c.max)
 			}
 			t.Logf("gave up after %s", time.Since(start).Round(time.Second/10))
 			b.clean(t)

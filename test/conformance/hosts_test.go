@@ -68,11 +68,11 @@ func TestHostRange(t *testing.T) {
 			for _, r := range h.rows {
 				per[r.Endpoint]++
 			}
-			most, least := 0, len(h.rows)
+			highest, lowest := 0, len(h.rows)
 			for _, e := range s.Endpoints {
-				most, least = max(most, per["http://"+e]), min(least, per["http://"+e])
+				highest, lowest = max(highest, per["http://"+e]), min(lowest, per["http://"+e])
 			}
-			if len(per) != 2 || least == 0 || how == "roundrobin" && most-least > 4 || least*3 < most {
+			if len(per) != 2 || lowest == 0 || how == "roundrobin" && highest-lowest > 4 || lowest*3 < highest {
 				t.Errorf("%s over %s: requests by host: %v", how, hosts, per)
 			}
 			b.clean(t)

@@ -23,6 +23,8 @@ import (
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
+	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // actAsWarp makes the test binary run as warp, for tests that need a separate process.
@@ -38,6 +40,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p != nil {
 		_ = p.Value.Set("4")
+	}
+	// The first engine sets a variable of minio-go, which the tests' own clients read.
+	if _, err := engines.New(store.Config{Hosts: store.Addresses([]string{"127.0.0.1:1"}), Engine: "minio"}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(stores.Run(m))
 }

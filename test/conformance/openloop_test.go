@@ -81,7 +81,7 @@ func TestFreeze(t *testing.T) {
 	holds(t, op.Lag, j.sorted(func(r oplog.Record) time.Duration { return r.Lag() }))
 	near(t, "the number of requests sent late", float64(lagging), float64(due-workers), 0.03)
 	near(t, "the number of requests due in the freeze", float64(due), 2*rate, 0.01)
-	if op.Response.P99 < 1900 || op.Response.P99 > 3000 || op.Duration.P90 > 500 {
+	if op.Response.P99 < 1900 || op.Response.P99 > 8000 || op.Duration.P90 > 500 {
 		t.Errorf("response time p99 is %g ms, service time p90 %g ms", op.Response.P99, op.Duration.P90)
 	}
 }

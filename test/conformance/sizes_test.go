@@ -68,16 +68,16 @@ func deletesAll(t *testing.T, h history) {
 	}
 }
 
-func rangesWithin(least, most int64) func(*testing.T, history) {
+func rangesWithin(minSize, maxSize int64) func(*testing.T, history) {
 	return func(t *testing.T, h history) {
 		sizes := map[int64]bool{}
 		for _, r := range h.of("GET") {
 			sizes[r.Bytes] = true
-			if r.Bytes < least || r.Bytes > most || r.Status != 206 {
+			if r.Bytes < minSize || r.Bytes > maxSize || r.Status != 206 {
 				t.Fatalf("a range of %d bytes with status %d", r.Bytes, r.Status)
 			}
 		}
-		if least != most && len(sizes) < 2 {
+		if minSize != maxSize && len(sizes) < 2 {
 			t.Error("all ranges are of the same length")
 		}
 	}
@@ -126,16 +126,16 @@ func below(prefix string) func(*testing.T, history) {
 	}
 }
 
-func manySizes(least int, most int64) func(*testing.T, history) {
+func manySizes(minSizes int, maxSize int64) func(*testing.T, history) {
 	return func(t *testing.T, h history) {
 		sizes := map[int64]bool{}
 		for _, r := range h.of("PUT") {
 			sizes[r.Bytes] = true
-			if r.Bytes > most {
+			if r.Bytes > maxSize {
 				t.Errorf("an object of %d bytes", r.Bytes)
 			}
 		}
-		if len(sizes) < least {
+		if len(sizes) < minSizes {
 			t.Errorf("only %d different sizes", len(sizes))
 		}
 	}

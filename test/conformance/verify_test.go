@@ -90,12 +90,12 @@ func TestVerifyContent(t *testing.T) {
 }
 
 // until runs with growing durations until there are enough downloads.
-func (b *bed) until(t *testing.T, args []string, least int) (outcome, history) {
+func (b *bed) until(t *testing.T, args []string, downloads int) (outcome, history) {
 	t.Helper()
 	for _, d := range durations {
 		o, log := b.run(append(args, d)...)
 		h := readLog(t, log)
-		if len(h.of("GET")) >= least || d == durations[len(durations)-1] {
+		if len(h.of("GET")) >= downloads || d == durations[len(durations)-1] {
 			return o, h
 		}
 		b.proxy.Forget()

@@ -112,8 +112,8 @@ func TestWebToken(t *testing.T) {
 		{"expired", old, nil, []string{"--sts-web-token=" + old}, []string{"expired"}},
 		{"no token of it", "a.wrong.token-of-somebody", nil, []string{"--sts-web-token=a.wrong.token-of-somebody"}, []string{s.Endpoint}},
 		{"a store that exchanges none", good, nil, []string{"--sts-web-token=" + good, "--host=" + other.Endpoint}, []string{other.Endpoint, "not allowed"}},
-		{"a server that says nothing", good, []string{"AWS_ENDPOINT_URL_STS=" + empty.URL}, []string{"--sts-web-token=" + good}, []string{empty.URL, "no answer of a token service"}},
-		{"a server of pages", good, []string{"AWS_ENDPOINT_URL_STS=" + page.URL}, []string{"--sts-web-token=" + good}, []string{page.URL, "no answer of a token service"}},
+		{"a server that says nothing", good, []string{"AWS_ENDPOINT_URL_STS=" + empty.URL}, []string{"--sts-web-token=" + good}, []string{empty.URL, "does not answer like a token service"}},
+		{"a server of pages", good, []string{"AWS_ENDPOINT_URL_STS=" + page.URL}, []string{"--sts-web-token=" + good}, []string{page.URL, "does not answer like a token service"}},
 		{"nobody", good, []string{"AWS_ENDPOINT_URL_STS=http://127.0.0.1:1"}, []string{"--sts-web-token=" + good}, []string{"127.0.0.1:1", "refused"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,22 +34,10 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "flyctl" {
 		os.Exit(flyctl())
 	}
-	os.Exit(testMain(m))
-}
-
-func testMain(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "warp-distributed-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "warp")
-	if err := testbinary.Build(binary, "warp"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return stores.Run(m)
+	os.Exit(testbinary.Run(func(warp string) int {
+		binary = warp
+		return stores.Run(m)
+	}))
 }
 
 // A counter is in front of a store and counts the requests for objects by client.
@@ -97,12 +85,12 @@ func (c *counter) count(method string) int {
 	return c.methods[method]
 }
 
-// busy returns the clients that have made more than n requests.
-func (c *counter) busy(most int) (busy []string) {
+// busy returns the clients that have made more than limit requests.
+func (c *counter) busy(limit int) (busy []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for client, n := range c.n {
-		if n > most {
+		if n > limit {
 			busy = append(busy, client)
 		}
 	}

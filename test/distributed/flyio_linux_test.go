@@ -65,8 +65,8 @@ type flyConfig struct {
 // flyCommands contains the options with a value, those without, and the number of other arguments
 // of a command.
 var flyCommands = map[string]struct {
-	values, switches string
-	least, most      int
+	values, switches   string
+	minWords, maxWords int
 }{
 	"deploy":          {"app config image-label", "build-only push", 1, 1},
 	"machine list":    {"app", "json", 0, 0},
@@ -147,8 +147,8 @@ func (f *flyIO) network(homes int) {
 	}
 }
 
-// furnish puts the content of the image, and nothing else, into the root directory.
-func (f *flyIO) furnish(h *flyHome) error {
+// writeImage puts the content of the image, and nothing else, into the root directory.
+func (f *flyIO) writeImage(h *flyHome) error {
 	if err := os.Chmod(h.root, 0o755); err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func options(args []string) (command string, values map[string][]string, words [
 			return "", nil, nil, fmt.Errorf("there is no option --%s", name)
 		}
 	}
-	if len(words) < known.least || len(words) > known.most {
+	if len(words) < known.minWords || len(words) > known.maxWords {
 		return "", nil, nil, fmt.Errorf("%d words", len(words))
 	}
 	if app := values["app"]; len(app) != 1 || app[0] != "warp-benchmark" {
@@ -369,7 +369,7 @@ func (f *flyIO) run(values map[string][]string, words []string) error {
 		name, value, _ := strings.Cut(pair, "=")
 		m.Config.Metadata[name] = value
 	}
-	if err := f.furnish(h); err != nil {
+	if err := f.writeImage(h); err != nil {
 		return err
 	}
 	if _, err := f.enter(m, nil, []string{"--wd=/data", "--setgid=65532", "--setuid=65532", "/warp"}, words[1:]...); err != nil {

@@ -14,8 +14,8 @@ func TestInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	c := onThisMachine(t)
 	c.startClients(t)
-	p := c.run(t, "hasty", "5m")
-	c.recorded(t, p, "hasty")
+	p := c.run(t, "interrupted", "5m")
+	c.recorded(t, p, "interrupted")
 	held := c.clients[1].client.cmd.Process
 	_ = held.Signal(syscall.SIGSTOP)
 	_ = p.cmd.Process.Signal(os.Interrupt)
@@ -27,6 +27,6 @@ func TestInterruptedTwice(t *testing.T) {
 	if code != 130 || !strings.Contains(text, "`warp collect "+c.list()+"` gets them") || !strings.Contains(text, ".spool") {
 		t.Errorf("exit code %d; it does not say what is left:\n%s", code, text)
 	}
-	c.collect(t, "hasty")
+	c.collect(t, "interrupted")
 	c.clean(t)
 }

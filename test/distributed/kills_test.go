@@ -19,12 +19,12 @@ import (
 var (
 	seed     = flag.Uint64("seed", 1, "of TestKills: what is killed, and when; 0 = another one each time")
 	kills    = flag.Int("kills", 5, "of TestKills: how many runs are disturbed")
-	onlyThis = flag.String("blow", "", "of TestKills: nothing but this, such as 'clients killed'")
+	onlyThis = flag.String("fault", "", "of TestKills: nothing but this, such as 'clients killed'")
 	killsFor = flag.Duration("kills.for", 0, "of TestKills: go on for that long")
 )
 
-// A blow is a disturbance of a run.
-type blow struct {
+// A fault is a disturbance of a run.
+type fault struct {
 	op     string
 	what   string
 	client int    // the affected client
@@ -33,16 +33,16 @@ type blow struct {
 	then   time.Duration // delay before the next client is killed, if two are
 }
 
-func (b blow) String() string {
+func (f fault) String() string {
 	whom := ""
-	if strings.HasPrefix(b.what, "client") {
-		whom = fmt.Sprintf(" %d", b.client)
+	if strings.HasPrefix(f.what, "client") {
+		whom = fmt.Sprintf(" %d", f.client)
 	}
 	then := ""
-	if b.what == clientsKilled {
-		then = fmt.Sprintf(", the next one %v later", b.then)
+	if f.what == clientsKilled {
+		then = fmt.Sprintf(", the next one %v later", f.then)
 	}
-	return fmt.Sprintf("%s: %s%s %v after %s%s", b.op, b.what, whom, b.after, b.sign, then)
+	return fmt.Sprintf("%s: %s%s %v after %s%s", f.op, f.what, whom, f.after, f.sign, then)
 }
 
 const (
@@ -65,9 +65,9 @@ const (
 	signClean    = "the first clean-up"
 )
 
-func randomBlow(r *rand.Rand) blow {
+func randomFault(r *rand.Rand) fault {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
-	return blow{
+	return fault{
 		op:     pick("get", "put", "stat"),
 		what:   pick(clientKilled, clientsKilled, clientEnded, coordinatorKilled, coordinatorEnded, coordinatorTwice),
 		client: r.IntN(4),
@@ -94,22 +94,22 @@ func TestKills(t *testing.T) {
 	c.startClients(t)
 	r := rand.New(rand.NewPCG(*seed, 0))
 	for n, began := 0, time.Now(); n < *kills || time.Since(began) < *killsFor; n++ {
-		b := randomBlow(r)
+		f := randomFault(r)
 		if *onlyThis != "" {
-			b.what = *onlyThis
+			f.what = *onlyThis
 		}
-		c.suffer(t, n, b)
+		c.runWith(t, n, f)
 		if t.Failed() {
-			t.Fatalf("seed %d, number %d: %s", *seed, n, b)
+			t.Fatalf("seed %d, number %d: %s", *seed, n, f)
 		}
 	}
 }
 
 // sign reports whether the sign has appeared.
-func (c *cluster) sign(p *process, b blow) bool {
-	switch b.sign {
+func (c *cluster) sign(p *process, f fault) bool {
+	switch f.sign {
 	case signReserved:
-		return strings.Contains(c.clients[b.client].client.out.String()[c.clients[b.client].read:], " begins")
+		return strings.Contains(c.clients[f.client].client.out.String()[c.clients[f.client].read:], " begins")
 	case signUploads:
 		return c.store.count("PUT") > 0
 	case signMeasured:
@@ -124,32 +124,32 @@ func (c *cluster) sign(p *process, b blow) bool {
 	return true
 }
 
-// suffer disturbs one run, and checks what is left.
-func (c *cluster) suffer(t *testing.T, n int, b blow) {
+// runWith disturbs one run, and checks what is left.
+func (c *cluster) runWith(t *testing.T, n int, f fault) {
 	name := fmt.Sprintf("run%d", n)
 	for _, h := range c.clients {
 		h.read = len(h.client.out.String())
 	}
 	began := time.Now()
-	p := c.runOp(t, b.op, name, "2s")
+	p := c.runOp(t, f.op, name, "2s")
 	hit := false
 	for !hit && !p.over() {
-		if hit = c.sign(p, b); hit {
-			time.Sleep(b.after)
-			c.strike(t, p, b)
+		if hit = c.sign(p, f); hit {
+			time.Sleep(f.after)
+			c.inject(t, p, f)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	code := p.wait(t, 2*time.Minute)
 	took := time.Since(began)
-	c.judge(t, p, b, name, code)
-	t.Logf("%d: %s: exit code %d after %v", n, b, code, took.Round(100*time.Millisecond))
+	c.judge(t, p, f, name, code)
+	t.Logf("%d: %s: exit code %d after %v", n, f, code, took.Round(100*time.Millisecond))
 	if t.Failed() {
 		for i, h := range c.clients {
 			t.Logf("client %d, %s: %s", i, h.addr, h.client.out.String()[h.read:])
 		}
 	}
-	c.ready(t, b, name)
+	c.ready(t, f, name)
 }
 
 func (p *process) over() bool {
@@ -161,19 +161,19 @@ func (p *process) over() bool {
 	}
 }
 
-func (c *cluster) strike(t *testing.T, p *process, b blow) {
+func (c *cluster) inject(t *testing.T, p *process, f fault) {
 	t.Helper()
-	h := c.clients[b.client]
-	switch b.what {
+	h := c.clients[f.client]
+	switch f.what {
 	case clientKilled:
 		h.client.kill()
 	case clientsKilled:
 		h.client.kill()
 		select { // the run may already be over
-		case <-time.After(b.then):
+		case <-time.After(f.then):
 		case <-p.done:
 		}
-		c.clients[b.next()].client.kill()
+		c.clients[f.next()].client.kill()
 	case clientEnded:
 		_ = h.client.cmd.Process.Signal(os.Interrupt)
 	case coordinatorKilled:
@@ -188,38 +188,38 @@ func (c *cluster) strike(t *testing.T, p *process, b blow) {
 }
 
 // judge checks how the coordinator ended, and its log.
-func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int) {
+func (c *cluster) judge(t *testing.T, p *process, f fault, name string, code int) {
 	t.Helper()
 	text := p.out.String()
 	if strings.Contains(text, "panic:") || strings.Contains(text, "fatal error:") {
 		t.Errorf("it broke:\n%s", text)
 	}
 	whole := []int{0, 1, 2, 3}
-	addr := c.clients[b.client].addr
+	addr := c.clients[f.client].addr
 	_, err := os.Stat(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	switch {
-	case b.what == coordinatorKilled && code == -1, b.what == coordinatorTwice && code == 130:
+	case f.what == coordinatorKilled && code == -1, f.what == coordinatorTwice && code == 130:
 		return // the clients have whatever there is of it
 	case code == 0:
 		c.holds(t, name, whole...)
-	case code == 130 && strings.HasPrefix(b.what, "coordinator"):
+	case code == 130 && strings.HasPrefix(f.what, "coordinator"):
 		if err == nil {
 			c.about(t, name, whole...)
 		}
-	case code == 3 && strings.HasPrefix(b.what, "client"):
+	case code == 3 && strings.HasPrefix(f.what, "client"):
 		lost := c.lostIn(text)
-		most := []int{b.client}
-		if b.what == clientsKilled {
-			most = append(most, b.next())
+		killed := []int{f.client}
+		if f.what == clientsKilled {
+			killed = append(killed, f.next())
 		}
-		if len(lost) == 0 || slices.ContainsFunc(lost, func(i int) bool { return !slices.Contains(most, i) }) ||
+		if len(lost) == 0 || slices.ContainsFunc(lost, func(i int) bool { return !slices.Contains(killed, i) }) ||
 			!strings.Contains(text, fmt.Sprintf(" of 4 lost, whose share is missing; client %s", c.clients[lost[0]].addr)) {
 			t.Errorf("it names clients %v as lost:\n%s", lost, text)
 		}
 		c.holds(t, name, slices.DeleteFunc(whole, func(i int) bool { return slices.Contains(lost, i) })...)
-	case code == 1 && strings.HasPrefix(b.what, "client"):
+	case code == 1 && strings.HasPrefix(f.what, "client"):
 		named := strings.Contains(text, "warp: error: client "+addr) ||
-			b.what == clientsKilled && strings.Contains(text, "warp: error: client "+c.clients[b.next()].addr)
+			f.what == clientsKilled && strings.Contains(text, "warp: error: client "+c.clients[f.next()].addr)
 		if !named || err == nil {
 			t.Errorf("it does not name client %s, or has a log (%v):\n%s", addr, err, text)
 		}
@@ -232,7 +232,7 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 }
 
 // next returns the second client that is killed.
-func (b *blow) next() int { return (b.client + 1) % 4 }
+func (f *fault) next() int { return (f.client + 1) % 4 }
 
 // lostIn returns the clients that the report calls lost.
 func (c *cluster) lostIn(text string) (lost []int) {
@@ -246,10 +246,10 @@ func (c *cluster) lostIn(text string) (lost []int) {
 
 // ready collects the logs of a run without a coordinator, checks that the bucket is empty, and runs
 // again.
-func (c *cluster) ready(t *testing.T, b blow, name string) {
+func (c *cluster) ready(t *testing.T, f fault, name string) {
 	t.Helper()
-	h := c.clients[b.client]
-	switch b.what {
+	h := c.clients[f.client]
+	switch f.what {
 	case clientEnded:
 		if code := h.client.wait(t, time.Minute); code != 0 {
 			t.Errorf("an interrupted client: exit code %d\n%s", code, h.client.out.String())
@@ -259,12 +259,12 @@ func (c *cluster) ready(t *testing.T, b blow, name string) {
 		c.restart(t, h)
 	case clientsKilled:
 		c.restart(t, h)
-		c.restart(t, c.clients[b.next()])
+		c.restart(t, c.clients[f.next()])
 	case coordinatorKilled, coordinatorTwice:
 		c.collect(t, name+"-collected")
 	}
 	c.empty(t)
-	c.runOp(t, "get", name+"-next", "200ms").ends(t, 0, "4 clients began within")
+	c.runOp(t, "get", name+"-next", "1s").ends(t, 0, "4 clients began within")
 	c.holds(t, name+"-next", 0, 1, 2, 3)
 	c.empty(t)
 }
@@ -283,7 +283,7 @@ func (c *cluster) collect(t *testing.T, name string) {
 	began := time.Now()
 	p := c.coordinator.start(t, "collect", c.list(), "--benchdata="+name)
 	code, text := p.wait(t, time.Minute), p.out.String()
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > 50*time.Second {
 		t.Errorf("the clients were free after %v", took)
 	}
 	switch {

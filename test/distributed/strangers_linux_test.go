@@ -15,7 +15,7 @@ import (
 
 // A thousand connections of strangers that send nothing, or an incomplete request, are more than a
 // client may have open. The client stays in the current run and in the next one.
-func TestCrowdAtTheDoor(t *testing.T) {
+func TestManyStrangers(t *testing.T) {
 	t.Parallel()
 	const files = 256
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
@@ -27,11 +27,11 @@ func TestCrowdAtTheDoor(t *testing.T) {
 	for range 2 {
 		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir(), files: files})
 	}
-	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--bucket=crowd"}
+	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--bucket=strangers"}
 	c.startClients(t)
 	p := c.run(t, "before", "6s", "--concurrent=50")
 	c.measuring(t, p)
-	crowd(t, c.clients[0].addr, 1100)
+	connectStrangers(t, c.clients[0].addr, 1100)
 	p.ends(t, 0, "2 clients began within")
 	c.holds(t, "before", 0, 1)
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.clients[0].client.cmd.Process.Pid))
@@ -42,8 +42,8 @@ func TestCrowdAtTheDoor(t *testing.T) {
 	c.holds(t, "amid", 0, 1)
 }
 
-// crowd connects many strangers, again and again when they are disconnected, until the test ends.
-func crowd(t *testing.T, addr string, strangers int) {
+// connectStrangers connects many strangers, again and again when they are disconnected, until the test ends.
+func connectStrangers(t *testing.T, addr string, strangers int) {
 	t.Helper()
 	over := make(chan struct{})
 	var all sync.WaitGroup
@@ -53,7 +53,7 @@ func crowd(t *testing.T, addr string, strangers int) {
 			for {
 				c, err := net.DialTimeout("tcp", addr, time.Second)
 				if err == nil {
-					loiter(c, i%2 == 0, over)
+					holdOpen(c, i%2 == 0, over)
 				}
 				select {
 				case <-over:
@@ -65,8 +65,8 @@ func crowd(t *testing.T, addr string, strangers int) {
 	}
 }
 
-// loiter waits until the connection is closed, silently or in the middle of a request's head.
-func loiter(raw net.Conn, silent bool, over <-chan struct{}) {
+// holdOpen waits until the connection is closed, silently or in the middle of a request's head.
+func holdOpen(raw net.Conn, silent bool, over <-chan struct{}) {
 	gone := make(chan struct{})
 	defer close(gone)
 	go func() {

@@ -31,7 +31,7 @@ func groups(help string) map[string]string {
 
 // ownFlags returns the flags, without aliases, that are specific to a command. For a benchmark
 // these are the flags that not every other benchmark has (except script, whose statements replace
-// most flags, and aisloader, which has the flags of another tool). For other commands these are the
+// most flags, replay, whose log does, and aisloader, which has the flags of another tool). For other commands these are the
 // flags that concern neither the store nor the output.
 func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	t.Helper()
@@ -53,7 +53,7 @@ func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 		if slices.Contains(benchmarks, command) {
 			names = slices.DeleteFunc(names, func(name string) bool {
 				return !slices.ContainsFunc(benchmarks, func(other string) bool {
-					return other != "script" && other != "aisloader" && !slices.Contains(heads(help[other]), name)
+					return other != "script" && other != "replay" && other != "aisloader" && !slices.Contains(heads(help[other]), name)
 				})
 			})
 		} else {

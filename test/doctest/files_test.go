@@ -74,10 +74,11 @@ func TestOpLog(t *testing.T) {
 	}
 	comments := doc.in(t, "Comments")
 	headerFields := slices.Concat(fields(reflect.TypeFor[oplog.Header]()), prefixed("merged.", fields(reflect.TypeFor[oplog.Origin]())),
-		prefixed("checks.", fields(reflect.TypeFor[oplog.Checks]())))
+		prefixed("workload.", fields(reflect.TypeFor[oplog.Workload]())), prefixed("checks.", fields(reflect.TypeFor[oplog.Checks]())), prefixed("replay.", fields(reflect.TypeFor[oplog.Replay]())),
+		prefixed("replay.not_sent.", fields(reflect.TypeFor[oplog.NotSent]())))
 	same(t, "second line", plain(comments[0].names()), headerFields)
 	trailerFields := slices.Concat(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]())),
-		prefixed("unsent_waits.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("cut_off.", fields(reflect.TypeFor[oplog.CutOff]())),
+		prefixed("unsent_waits.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("unsent_stages.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("cut_off.", fields(reflect.TypeFor[oplog.CutOff]())),
 		prefixed("pauses.", fields(reflect.TypeFor[oplog.Pause]())), prefixed("picks.", fields(reflect.TypeFor[oplog.Picks]())))
 	same(t, "last line", plain(comments[1].names()), trailerFields)
 

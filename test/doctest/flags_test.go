@@ -190,7 +190,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("docs/usage.md does not mention %s", command)
 		}
 	}
-	elsewhere := []string{"script", "aisloader", "consistency"} // consistency runs on every store; its page says what was found
+	elsewhere := []string{"script", "aisloader", "replay", "consistency"} // consistency runs on every store; its page says what was found
 	for _, command := range benchmarks(t) {
 		if !slices.Contains(elsewhere, command) && !strings.Contains(readAll(t, "docs/compatibility.md"), "\n| `"+command+"` | ") {
 			t.Errorf("the matrix of docs/compatibility.md, which test/conformance writes, has no row of %s", command)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/session/plan"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/compare"
 	"warp/pkg/find"
@@ -20,18 +22,24 @@ import (
 	"warp/pkg/results"
 	"warp/pkg/s3mem"
 	"warp/pkg/sweep"
+	"warp/pkg/workload"
 )
 
-// sections maps the sections of docs/json.md to types.
+// sections maps the sections of docs/json-fields.md to types.
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Report":                 reflect.TypeFor[results.Report](),
+		"Identity":               reflect.TypeFor[oplog.Workload](),
+		"Conditions":             reflect.TypeFor[results.Conditions](),
 		"Client load":            reflect.TypeFor[hostload.Load](),
 		"Client":                 reflect.TypeFor[results.ClientVerdict](),
 		"Client figure":          reflect.TypeFor[results.ClientFigure](),
 		"Cut off":                reflect.TypeFor[oplog.CutOff](),
 		"Picks":                  reflect.TypeFor[oplog.Picks](),
+		"Cache":                  reflect.TypeFor[results.Cache](),
 		"Pause":                  reflect.TypeFor[oplog.Pause](),
+		"Replay":                 reflect.TypeFor[results.Replay](),
+		"Not sent":               reflect.TypeFor[oplog.NotSent](),
 		"Consistency":            reflect.TypeFor[results.Consistency](),
 		"Property":               reflect.TypeFor[results.ConsistencyProperty](),
 		"Violation":              reflect.TypeFor[results.Violation](),
@@ -71,7 +79,7 @@ func sections() map[string]reflect.Type {
 		"History":                reflect.TypeFor[compare.History](),
 		"Workload":               reflect.TypeFor[compare.Workload](),
 		"Past run":               reflect.TypeFor[compare.PastRun](),
-		"Course":                 reflect.TypeFor[compare.Course](),
+		"Series":                 reflect.TypeFor[compare.Series](),
 		"Stretch":                reflect.TypeFor[compare.Stretch](),
 		"Change point":           reflect.TypeFor[compare.ChangePoint](),
 		"Set of runs":            reflect.TypeFor[compare.Side](),
@@ -81,6 +89,18 @@ func sections() map[string]reflect.Type {
 		"Look":                   reflect.TypeFor[compare.Look](),
 		"Sequence":               reflect.TypeFor[compare.Sequence](),
 		"Trend":                  reflect.TypeFor[compare.Trend](),
+
+		"Profile":            reflect.TypeFor[workload.Profile](),
+		"Lines":              reflect.TypeFor[workload.Lines](),
+		"Profiled operation": reflect.TypeFor[workload.Operation](),
+		"Failed requests":    reflect.TypeFor[workload.Status](),
+		"Sizes":              reflect.TypeFor[workload.SizeBucket](),
+		"Ranges":             reflect.TypeFor[workload.Ranges](),
+		"Popularity":         reflect.TypeFor[workload.Popularity](),
+		"Arrivals":           reflect.TypeFor[workload.Arrivals](),
+		"Dispersion":         reflect.TypeFor[workload.Dispersion](),
+		"Reuse":              reflect.TypeFor[workload.Reuse](),
+		"Cache of a profile": reflect.TypeFor[workload.Cache](),
 
 		"Sweep":                  reflect.TypeFor[sweep.Result](),
 		"Axis":                   reflect.TypeFor[sweep.Axis](),
@@ -101,6 +121,9 @@ func sections() map[string]reflect.Type {
 		"Change over all points": reflect.TypeFor[sweep.Overall](),
 		"Change at a point":      reflect.TypeFor[sweep.PointChange](),
 
+		"Planned cost":     reflect.TypeFor[plan.Cost](),
+		"Planned requests": reflect.TypeFor[plan.OfKind](),
+
 		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[compare.AveragedChange](),
 	}
@@ -116,7 +139,7 @@ var notHere = []string{"Operation.one_object_bytes_per_s", "Mark.relapse_s", "Ma
 	"Client figure.wire_ms", "Client figure.client_share", "Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled", "Point of a sweep.left_out", "Figure of a point.client", "Level.p99_is_the_clients",
 	"Search.estimate", "Search.held", "Search.notes", "Step of a search.repeated", "Step of a search.client",
-	"Law.alpha", "Law.beta", "Law.gamma", "Law.peak_concurrency", "Law.peak_throughput", "Law.error", "Law.error_percent"}
+	"Popularity.hottest_error", "Law.alpha", "Law.beta", "Law.gamma", "Law.peak_concurrency", "Law.peak_throughput", "Law.error", "Law.error_percent"}
 
 // A sighting collects the fields in real documents, by section.
 type sighting map[string]map[string]bool
@@ -163,7 +186,7 @@ func (s sighting) walk(t *testing.T, value any, typ reflect.Type) {
 			}
 		}
 		if section == "" {
-			t.Fatalf("no section of docs/json.md is about %v", typ)
+			t.Fatalf("no section of docs/json-fields.md is about %v", typ)
 		}
 		names := fields(typ)
 		for k, e := range v {
@@ -203,9 +226,9 @@ func twoHosts(t *testing.T) string {
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
-// unluckyLog writes the log of an open loop with two operations that was paused for a while, had a
+// troubledLog writes the log of an open loop with two operations that was paused for a while, had a
 // request without an answer, and was interrupted.
-func unluckyLog(t *testing.T, path string) {
+func troubledLog(t *testing.T, path string) {
 	t.Helper()
 	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
 	if err != nil {
@@ -339,15 +362,16 @@ var (
 	verdictsType    = reflect.TypeFor[compare.Verdicts]()
 	comparisonsType = reflect.TypeFor[compare.Comparisons]()
 	historyType     = reflect.TypeFor[compare.History]()
+	profileType     = reflect.TypeFor[workload.Profile]()
 	findType        = reflect.TypeFor[find.Report]()
 	findChangeType  = reflect.TypeFor[find.Change]()
 	sweepType       = reflect.TypeFor[sweep.Result]()
 	sweepsType      = reflect.TypeFor[sweep.Comparison]()
 )
 
-// seeEverything runs commands that together produce every field. Later steps use the logs of
+// runEverything runs commands that together produce every field. Later steps use the logs of
 // earlier ones.
-func seeEverything(t *testing.T) sighting {
+func runEverything(t *testing.T) sighting {
 	dir := workplace(t)
 	seen := sighting{}
 	seen.runs(t, dir)
@@ -356,12 +380,20 @@ func seeEverything(t *testing.T) sighting {
 	seen.script(t, dir)
 	seen.assertions(t, dir)
 	seen.files(t, dir)
+	seen.profiles(t, dir)
 	seen.consistency(t, dir)
+	seen.replay(t, dir)
 	seen.calibration(t, dir)
 	seen.cleaning(t, dir)
 	seen.sweeps(t, dir)
 	seen.searches(t, dir)
-	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
+	planned := mustWarp(t, 0, dir, "get", "--host=127.0.0.1:1", "--json", "--dry-run").out
+	seen.object(t, "Planned run", planned)
+	var d map[string]any
+	if err := json.Unmarshal([]byte(planned), &d); err != nil {
+		t.Fatal(err)
+	}
+	seen.walk(t, d["cost"], reflect.TypeFor[plan.Cost]())
 	return seen
 }
 
@@ -421,15 +453,15 @@ func (s sighting) aggregated(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparisonType)
 }
 
-// logs produces a run that ends early, one with an unlucky log, and comparisons of logs. It returns
+// logs produces a run that ends early, one with a troubled log, and comparisons of logs. It returns
 // the report of the first one.
 func (s sighting) logs(t *testing.T, dir string) (report string) {
 	r := mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
 		"--duration=1m", "--json", "--quiet", "--benchdata=full")
 	s.document(t, r.out, reportType)
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, reportType)
-	unluckyLog(t, filepath.Join(dir, "unlucky.csv.zst"))
-	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "unlucky.csv.zst").out, reportType)
+	troubledLog(t, filepath.Join(dir, "troubled.csv.zst"))
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "troubled.csv.zst").out, reportType)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparisonType)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparisonType)
 	return r.out
@@ -464,6 +496,17 @@ func (s sighting) files(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, reportType)
 }
 
+// profiles produces the profile of an access log, and the share of a cache.
+func (s sighting) profiles(t *testing.T, dir string) {
+	s.document(t, mustWarp(t, 0, dir, "get", "--json", "--host=embedded", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--duration=300ms", "--cache=1MiB").out, reportType)
+	var log strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&log, "owner bucket [06/Feb/2019:00:00:%02d +0000] - - - REST.GET.OBJECT key%d \"GET /\" %d - %d 10 1 1 \"-\" \"-\" -\n", i/50, i*i%97, 200+i%7/6*206, 10-i%5/4)
+	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, "access.log"), []byte(log.String()), 0o644))
+	s.document(t, mustWarp(t, 0, dir, "workload", "--json", "access.log").out, profileType)
+}
+
 // consistency judges the log of two clients, of which one is incomplete: 14 requests created the same object after a mark.
 func (s sighting) consistency(t *testing.T, dir string) {
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC).UnixNano()
@@ -493,6 +536,27 @@ func (s sighting) consistency(t *testing.T, dir string) {
 	}
 	s.document(t, mustWarp(t, 4, dir, "consistency", "--json", "--log=broken.csv.zst").out, reportType)
 	s.document(t, mustWarp(t, 0, dir, "consistency", "--json", "--host=embedded", "--only=create", "--duration=500ms", "--concurrent=2").out, reportType)
+}
+
+// replay repeats a log with a listing, which cannot be sent again, and an object whose size is not known.
+func (s sighting) replay(t *testing.T, dir string) {
+	w, err := oplog.Create(filepath.Join(dir, "mixture.csv.zst"), oplog.Header{Warp: "test", Run: "r", Benchmark: "mixed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []oplog.Record
+	for i, op := range []string{"GET", "STAT", "LIST"} {
+		r := oplog.Record{Op: op, Run: "r", Client: "c", Key: op, Objects: 1, Start: int64(i+1) * 1e6, Duration: 1e3}
+		if op == "GET" {
+			r.Bytes = 100
+		}
+		rows = append(rows, r)
+	}
+	failed := w.Write(rows)
+	if _, err := w.Commit(oplog.Trailer{End: "completed"}); errors.Join(failed, err) != nil {
+		t.Fatal(errors.Join(failed, err))
+	}
+	s.document(t, mustWarp(t, 0, dir, "replay", "--json", "--host=embedded", "mixture.csv.zst").out, reportType)
 }
 
 // calibration produces the limits of this machine.
@@ -568,8 +632,8 @@ func (s sighting) script(t *testing.T, dir string) {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	seen := seeEverything(t)
-	doc := read(t, "docs/json.md")
+	seen := runEverything(t)
+	doc := read(t, "docs/json-fields.md")
 	for section, typ := range sections() {
 		documented := doc.in(t, section)[0].names1()
 		same(t, section, documented, fields(typ))

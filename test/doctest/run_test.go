@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,21 +19,11 @@ var (
 	binary string // warp, built once
 )
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "warp-doctest-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "warp")
-	if err := testbinary.Build(binary, "warp"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return stores.Run(m)
+func TestMain(m *testing.M) {
+	os.Exit(testbinary.Run(func(warp string) int {
+		binary = warp
+		return stores.Run(m)
+	}))
 }
 
 // workplace returns a directory with warp in it, as after make build.

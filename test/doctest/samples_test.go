@@ -61,7 +61,7 @@ func TestSamples(t *testing.T) {
 		tested = append(tested, name)
 	}
 	same(t, "samples", names, tested)
-	wanted := slices.DeleteFunc(benchmarks(t), func(name string) bool { return name == "aisloader" }) // its users have command lines
+	wanted := slices.DeleteFunc(benchmarks(t), func(name string) bool { return name == "aisloader" || name == "replay" }) // of a command line, and of an op log
 	same(t, "samples", names, append(wanted, "post", "suite", "sweep"))
 	form := compiledSchema(t)
 	for name, s := range samples() {
@@ -86,6 +86,110 @@ func TestSamples(t *testing.T) {
 			runSample(t, dir, path, s.store, strings.Fields(s.args))
 		})
 	}
+}
+
+// TestReferenceWorkloads holds the identities of the reference workloads, which results are published with, against the page.
+func TestReferenceWorkloads(t *testing.T) {
+	t.Parallel()
+	form, dir := compiledSchema(t), workplace(t)
+	var documented, real []string
+	page := read(t, "docs/identity.md")
+	for _, row := range page.in(t, "Reference workloads")[0].rows {
+		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "["), "]")
+		documented = append(documented, name+" "+strings.Trim(row[2], "`"))
+	}
+	for name, path := range runFiles(t, "reference") {
+		checkForm(t, form, path)
+		ids := plannedWorkloads(t, mustWarp(t, 0, dir, "run", path, "--dry-run", "--json").out)
+		if len(ids) != 1 {
+			t.Fatalf("%s has %d benchmarks", path, len(ids))
+		}
+		real = append(real, name+" "+ids[0])
+	}
+	same(t, "identities", documented, real)
+}
+
+// TestSuites plans each suite, and runs the quick one for a moment. All reference workloads are in the standard one.
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	form, dir := compiledSchema(t), workplace(t)
+	files := runFiles(t, "suites")
+	var names, documented []string
+	page := read(t, "docs/identity.md")
+	for _, row := range page.in(t, "Suites")[0].rows {
+		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "["), "]")
+		documented = append(documented, name)
+	}
+	for name, path := range files {
+		names = append(names, name)
+		checkForm(t, form, path)
+		args := []string{"run", path, "--dry-run"}
+		if name == "full" {
+			mustWarp(t, 2, dir, args...) // what is to fail, nobody knows
+			args = append(args, "--var", "Break=true", "--var", "Repair=true")
+		}
+		mustWarp(t, 0, dir, args...)
+	}
+	same(t, "suites", names, documented)
+	planned := plannedWorkloads(t, mustWarp(t, 0, dir, "run", files["standard"], "--dry-run", "--json").out)
+	for _, row := range page.in(t, "Reference workloads")[0].rows {
+		if id := strings.Trim(row[2], "`"); !slices.Contains(planned, id) {
+			t.Errorf("the standard suite does not have the workload %s of %s", id, row[0])
+		}
+	}
+	short := []string{"run", files["quick"], "--no-color"}
+	for _, v := range []string{"Host=embedded", "Each=200ms", "Workers=4", "Small=50", "Large=4", "LargeSize=64KiB", "MixedSize=4KiB"} {
+		short = append(short, "--var", v)
+	}
+	if r := mustWarp(t, 0, dir, short...); strings.Count(r.out, "errors<=0% holds") != 7 {
+		t.Errorf("not all benchmarks were judged:\n%s", r.all)
+	}
+}
+
+// runFiles returns the files for warp run in a folder of the samples, by name.
+func runFiles(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "samples", folder, "*.yml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("samples/%s: %v", folder, err)
+	}
+	files := map[string]string{}
+	for _, p := range paths {
+		if files[strings.TrimSuffix(filepath.Base(p), ".yml")], err = filepath.Abs(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// checkForm checks that a file follows the schema that it names.
+func checkForm(t *testing.T, form *jsonschema.Schema, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(text), "# yaml-language-server: $schema=../../"+schemaFile+"\n# ") {
+		t.Errorf("%s does not begin with its schema and what it does", path)
+	}
+	if err := form.Validate(values(t, string(text))); err != nil {
+		t.Errorf("the schema refuses %s: %v", path, err)
+	}
+}
+
+// plannedWorkloads returns the identities in the dry runs of several benchmarks.
+func plannedWorkloads(t *testing.T, documents string) (ids []string) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(documents)); d.More(); {
+		var plan struct{ Workload struct{ ID string } }
+		if err := d.Decode(&plan); err != nil {
+			t.Fatal(err)
+		}
+		if plan.Workload.ID != "" { // sweeps have none
+			ids = append(ids, plan.Workload.ID)
+		}
+	}
+	return ids
 }
 
 // TestDocumentedRunFiles makes warp read the files for warp run that pages show without running
@@ -136,10 +240,7 @@ func runSample(t *testing.T, dir, path, store string, args []string) {
 	case teststore.Embedded:
 		args = append(args, "--host=embedded")
 	default:
-		s := teststore.StartAppender(t, 10000)
-		if store == teststore.MinIO {
-			s = stores.Shared(t, store)
-		}
+		s := stores.Shared(t, store)
 		bucket := strings.ToLower("sample-" + strings.TrimSuffix(filepath.Base(path), ".yml"))
 		args = append(args, "--host="+s.Endpoint, "--access-key="+s.AccessKey, "--secret-key="+s.SecretKey, "--bucket="+bucket, "--region="+s.Region)
 	}

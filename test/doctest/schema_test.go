@@ -22,6 +22,7 @@ func schemaFiles() map[reflect.Type]string {
 		verdictsType:    "verdicts.schema.json",
 		comparisonsType: "comparisons.schema.json",
 		historyType:     "history.schema.json",
+		profileType:     "profile.schema.json",
 	}
 }
 
@@ -29,7 +30,7 @@ func schemaFiles() map[reflect.Type]string {
 type schema = map[string]any
 
 // TestSchemas holds the JSON schemas in docs against the Go types of the documents. [sighting.document] checks that
-// real documents follow them. The descriptions are from the tables of docs/json.md.
+// real documents follow them. The descriptions are from the tables of docs/json-fields.md.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	for typ, name := range schemaFiles() {
@@ -40,7 +41,7 @@ func TestSchemas(t *testing.T) {
 // documentSchema returns the schema of a document as text.
 func documentSchema(t *testing.T, typ reflect.Type) string {
 	t.Helper()
-	w := schemaWriter{t: t, page: read(t, "docs/json.md"), titles: make(map[reflect.Type]string), defs: schema{}}
+	w := schemaWriter{t: t, page: read(t, "docs/json-fields.md"), titles: make(map[reflect.Type]string), defs: schema{}}
 	for title, known := range sections() {
 		w.titles[known] = title
 	}
@@ -93,7 +94,7 @@ var markup = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
 func (w *schemaWriter) reference(typ reflect.Type) schema {
 	title := w.titles[typ]
 	if title == "" {
-		w.t.Fatalf("no section of docs/json.md is about %v", typ)
+		w.t.Fatalf("no section of docs/json-fields.md is about %v", typ)
 	}
 	name := strings.ReplaceAll(title, " ", "")
 	ref := schema{"$ref": "#/$defs/" + name}

@@ -39,13 +39,13 @@ func TestMain(m *testing.M) {
 	os.Exit(stores.Run(m))
 }
 
-// patience is the limit for events that are certain to happen, even on a slow machine.
-const patience = 2 * time.Minute
+// timeout is the limit for events that are certain to happen, even on a slow machine.
+const timeout = 2 * time.Minute
 
 // await polls until ok, while the run runs.
 func (r *run) await(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(timeout); !ok(); time.Sleep(20 * time.Millisecond) {
 		select {
 		case <-r.done:
 			if ok() {
@@ -113,7 +113,7 @@ func (r *run) want(code int) *run {
 	r.t.Helper()
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		r.t.Fatalf("does not end: %s", r)
 	}
 	if got := r.cmd.ProcessState.ExitCode(); got != code {
@@ -400,7 +400,7 @@ func newGate(t *testing.T, addr string, holds func(*http.Request) bool) *gate {
 	next.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	}
-	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: timeout, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if holds(r) && !g.pass(r) {
 			return
 		}
@@ -473,7 +473,7 @@ func (s *turnstile) await(t *testing.T, r *run) {
 	case <-s.reached:
 	case <-r.done:
 		t.Fatalf("ended early: %s", r)
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatalf("never came so far: %s", r)
 	}
 }

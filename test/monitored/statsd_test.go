@@ -269,9 +269,9 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 		}
 	}
 	if len(f.times) > 0 {
-		least, most := slices.Min(values["minlatency"])/1000, slices.Max(values["maxlatency"])/1000
-		if !same(least, slices.Min(f.times)) || !same(most, slices.Max(f.times)) {
-			t.Errorf("%s: between %v and %v s; the log has %v and %v", prefix, least, most, slices.Min(f.times), slices.Max(f.times))
+		fastest, slowest := slices.Min(values["minlatency"])/1000, slices.Max(values["maxlatency"])/1000
+		if !same(fastest, slices.Min(f.times)) || !same(slowest, slices.Max(f.times)) {
+			t.Errorf("%s: between %v and %v s; the log has %v and %v", prefix, fastest, slowest, slices.Min(f.times), slices.Max(f.times))
 		}
 	}
 	if p := slices.Max(values["pending"]); p > 4 {
@@ -294,7 +294,7 @@ func TestStatsDThatIsDead(t *testing.T) {
 	addr := l.LocalAddr().String()
 	l.Close()
 	b := newBed(t, teststore.Embedded, nil)
-	start(t, b.line("put", "--max-objects=10", "--statsd="+addr)...).want(1).fails("--statsd", "nobody listens at "+addr, "--statsd-probe=false")
+	start(t, b.line("put", "--max-objects=10", "--statsd="+addr)...).want(1).fails("--statsd", "nothing listens at "+addr, "--statsd-probe=false")
 	if n := b.uploads(); n != 0 {
 		t.Errorf("%d uploads without a receiver", n)
 	}

@@ -26,7 +26,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// Where the commit that the tests make stands in time, in a zone that nothing is to show.
+// The time of the commit that the tests make, in a time zone that must not appear anywhere.
 const (
 	committed = "2026-02-03T04:05:06+02:00"
 	shown     = "2026-02-03T02:05:06Z"

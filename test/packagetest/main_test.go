@@ -1,7 +1,6 @@
 package packagetest
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,21 +17,11 @@ const root = "../.."
 
 var binary string // warp, static as it is shipped
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
-
-func testMain(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "warp-package-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "warp")
-	if err := testbinary.Build(binary, "warp"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(testbinary.Run(func(warp string) int {
+		binary = warp
+		return m.Run()
+	}))
 }
 
 // missing skips the test for want of something on this machine; in CI that is a failure.

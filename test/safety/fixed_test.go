@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 )
@@ -59,8 +60,8 @@ func TestUploadInProgressIsLeftAlone(t *testing.T) {
 		b.unfinished("warp-multipart.bin")
 		b.warp(small...).want(0).warns("somebody uploads warp-multipart.bin", "the object of this run is warp-multipart.bin.")
 		// Started while the run lasts.
-		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=10s", "--obj.name=later.bin")
-		await(t, 30*time.Second, func() bool {
+		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=6s", "--concurrent=1", "--lease=10s", "--obj.name=later.bin")
+		await(t, check.Limit, func() bool {
 			_, err := b.core.StatObject(t.Context(), b.name, "later.bin", minio.StatObjectOptions{})
 			return err == nil
 		}, "the object")
@@ -124,8 +125,8 @@ func TestEncryptedUploadIsAborted(t *testing.T) {
 	run := func(args ...string) *process {
 		return start(t, slices.Concat(args, []string{"--tls", "--ca-file=" + s.CAFile}, b.args())...)
 	}
-	killed := run("multipart", "--encrypt", "--parts=1000", "--part.size=5MiB", "--concurrent=1", "--lease=3s", "--rps-limit=5", "--duration=60s")
-	await(t, 30*time.Second, func() bool {
+	killed := run("multipart", "--encrypt", "--parts=1000", "--part.size=5MiB", "--concurrent=1", "--lease=10s", "--rps-limit=5", "--duration=60s")
+	await(t, check.Limit, func() bool {
 		page, _ := core.ListMultipartUploads(t.Context(), b.name, "warp-multipart.bin", "", "", "", 0)
 		if len(page.Uploads) == 0 {
 			return false

@@ -292,7 +292,7 @@ func TestRenewalThatArrivesAfterTheMarkerIsGone(t *testing.T) {
 		}
 	})
 	t.Cleanup(removed)
-	b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=2", "--duration=8s", "--lease=6s").want(0)
+	b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=2", "--duration=16s", "--lease=12s").want(0)
 	if late.Load() != 1 {
 		t.Fatalf("of %d writes of the marker none came late", writes.Load())
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/test/testbinary"
 )
@@ -24,29 +23,16 @@ var (
 	binary string // warp, as make builds it
 )
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
-
-func testMain(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "warp-safety-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "warp")
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	if err := testbinary.Build(binary, "warp"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	// Most tests only wait for the end of a run or a lease.
-	flag.Parse()
-	if p := flag.Lookup("test.parallel"); p != nil {
-		_ = p.Value.Set("10")
-	}
-	return stores.Run(m)
+func TestMain(m *testing.M) {
+	os.Exit(testbinary.Run(func(warp string) int {
+		binary = warp
+		// Most tests only wait for the end of a run or a lease.
+		flag.Parse()
+		if p := flag.Lookup("test.parallel"); p != nil {
+			_ = p.Value.Set("10")
+		}
+		return stores.Run(m)
+	}))
 }
 
 // realStores are the stores in a separate process. The embedded one lives and dies with a run, so
@@ -175,7 +161,7 @@ func (p *process) warns(words ...string) {
 // awaitOutput waits until standard error contains text.
 func (p *process) awaitOutput(text string) {
 	p.t.Helper()
-	await(p.t, 30*time.Second, func() bool { return strings.Contains(p.stderr(), text) }, text)
+	await(p.t, check.Limit, func() bool { return strings.Contains(p.stderr(), text) }, text)
 }
 
 // await polls until ok.
@@ -190,7 +176,7 @@ func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
 
 // small returns the flags of a short run.
 func small(op string, more ...string) []string {
-	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=10s"}
+	args := []string{op, "--concurrent=4", "--duration=500ms", "--lease=10s"}
 	if !slices.Contains(more, "--list-existing") { // it uploads nothing
 		args = append(args, "--obj.size=1KiB")
 	}

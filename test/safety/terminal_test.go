@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -50,7 +51,7 @@ func (m *tmux) screen() string { return m.run("capture-pane", "-p") }
 func (m *tmux) await(what string) string {
 	m.t.Helper()
 	var text string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(check.Limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if text = m.screen(); strings.Contains(text, what) {
 			return text
 		}

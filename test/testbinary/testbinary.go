@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 )
 
 // Build builds the package pkg, such as warp, into the file path, with more flags of go build.
@@ -20,4 +22,23 @@ func Build(path, pkg string, flags ...string) error {
 		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
 	}
 	return nil
+}
+
+// Run builds warp in a temporary folder, runs tests with its path, and returns their exit code.
+func Run(tests func(warp string) int) int {
+	dir, err := os.MkdirTemp("", "warp-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	warp := filepath.Join(dir, "warp")
+	if runtime.GOOS == "windows" {
+		warp += ".exe"
+	}
+	if err := Build(warp, "warp"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return tests(warp)
 }

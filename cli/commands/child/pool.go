@@ -11,12 +11,13 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/process"
+	"warp/cli/session"
 )
 
 // A Pool is a process that keeps objects for several runs. It removes them when it is released, and when this process ends,
 // however it ends.
 type Pool struct {
-	Prefix string // of the objects
+	ID string // which runs need to find the objects
 
 	name    string
 	release *os.File // its standard input
@@ -25,11 +26,12 @@ type Pool struct {
 	err     error // set when it has ended
 }
 
-// HoldPool starts the process, and waits until it has uploaded the objects. r has the flag that makes it keep them.
-func HoldPool(ctx context.Context, inv *command.Invocation, r Run) (*Pool, error) {
+// HoldPool starts the process, and waits until it has uploaded the objects. c has the flag that makes it keep them. It returns nil
+// if the store does not list the objects, as null stores do not: then no other process can find them.
+func HoldPool(ctx context.Context, inv *command.Invocation, c Command) (*Pool, error) {
 	// It outlives the runs that use it, so an interrupt ends it only while it uploads.
 	held, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c, said, err := r.process(held, "--json", "--quiet")
+	child, said, err := c.process(held, "--json", "--quiet")
 	if err != nil {
 		cancel()
 		return nil, err
@@ -39,28 +41,32 @@ func HoldPool(ctx context.Context, inv *command.Invocation, r Run) (*Pool, error
 		cancel()
 		return nil, exit.Errorf("cannot start a run: %w", err)
 	}
-	out, prefix, err := os.Pipe()
+	out, id, err := os.Pipe()
 	if err != nil {
 		cancel()
 		in.Close()
 		release.Close()
 		return nil, exit.Errorf("cannot start a run: %w", err)
 	}
-	c.Stdin, c.Stdout = in, prefix
-	p := &Pool{name: r.Name, release: release, said: said, ended: make(chan struct{})}
+	child.Stdin, child.Stdout = in, id
+	p := &Pool{name: c.Name, release: release, said: said, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		p.err = process.Run(c)
+		p.err = process.Run(child)
 		cancel()
 		in.Close()
-		prefix.Close()
+		id.Close()
 	}()
 	defer context.AfterFunc(ctx, cancel)()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	out.Close()
 	if err == nil {
-		p.Prefix = strings.TrimSuffix(line, "\n")
-		inv.Debugf("the objects of %s are below %s", r.Name, p.Prefix)
+		p.ID = strings.TrimSuffix(line, "\n")
+		if p.ID == session.Unlisted {
+			inv.Notef("the store does not list the objects, so each run uploads its own")
+			return nil, p.Release(ctx)
+		}
+		inv.Debugf("the objects of %s have the seed %s", c.Name, p.ID)
 		return p, nil
 	}
 	release.Close()
@@ -98,7 +104,7 @@ func (p *Pool) Release(ctx context.Context) error {
 	select {
 	case <-p.ended:
 	case <-stuck:
-		return exit.Errorf("the process that keeps the objects of %s does not end; the next warp on that bucket removes what it leaves", p.name)
+		return exit.Errorf("the process that keeps the objects of %s does not end; the next run of warp on that bucket removes its objects", p.name)
 	}
 	if p.err != nil {
 		return p.failure()

@@ -4,19 +4,14 @@ package finder
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/commands/child"
 	"warp/cli/exit"
-	"warp/cli/files/runlog"
 	"warp/cli/files/series"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
@@ -35,38 +30,48 @@ const warmup = time.Second
 type Finder struct {
 	Invocation *command.Invocation
 	Folder     *series.Folder
-	Line       *command.Line // of the benchmark
-	Args       []string      // the same, with its secrets and without the flags that steps set
+	Line       *command.Line    // of the benchmark
+	Args       []string         // the same, with its secrets and without the flags that steps set
+	First      []series.Setting // of the first step
 	Asserts    []*assert.Assertion
 	Clients    int  // of a fleet; 1 = this machine
 	Closed     bool // the load is a number of workers
 
 	pool *child.Pool // the objects that all steps share; nil = each run makes its own
-	seed uint64      // of the pool
 
 	step observed
 }
 
 // An observed step is one run, or several at the same load.
 type observed struct {
-	report  *results.Report // of the last run
-	whole   results.Course
-	courses map[*assert.Assertion]*results.Course
-	unsent  int64
-	threads int
-	logs    []string
+	report    *results.Report // of the last run
+	whole     results.Timeline
+	timelines map[*assert.Assertion]*results.Timeline
+	unsent    int64
+	threads   int
+	logs      []string
 }
+
+// Shared reports whether all steps can use the same objects.
+func (f *Finder) Shared() bool { return benchmarks.PoolIsShared(f.Line.Command) }
 
 // Prepare uploads the objects that all steps share, if they can.
 func (f *Finder) Prepare(ctx context.Context) (err error) {
-	if !benchmarks.PoolIsShared(f.Line.Command) {
+	if !f.Shared() {
 		return nil
 	}
-	f.seed = f.nextSeed()
-	run := child.Hide(f.Line, append(slices.Clone(f.Args), "--"+benchmarks.HoldPool, f.seedFlag(f.seed)))
-	run.Name = "the search"
-	f.pool, err = child.HoldPool(ctx, f.Invocation, run)
+	args := f.ArgsWith(f.First, "--"+benchmarks.HoldPool, f.Folder.NextSeed().Arg())
+	f.pool, err = child.HoldPool(ctx, f.Invocation, child.Hide("the search", f.Line, args))
 	return err
+}
+
+// ArgsWith returns the command line of the benchmark with these settings, and with more arguments.
+func (f *Finder) ArgsWith(settings []series.Setting, more ...string) []string {
+	args := slices.Clone(f.Args)
+	for _, s := range settings {
+		args = append(args, s.Arg())
+	}
+	return append(args, more...)
 }
 
 // Release removes these objects.
@@ -77,15 +82,7 @@ func (f *Finder) Release(ctx context.Context) error {
 	return f.pool.Release(ctx)
 }
 
-// nextSeed returns a seed that no run of the search has had, so that names differ.
-func (f *Finder) nextSeed() uint64 {
-	// 53 bits, as other seeds have.
-	return bits.RotateLeft64((f.Folder.Seed+uint64(len(f.Folder.Runs)))*0x9e3779b97f4a7c15, 32) >> 11
-}
-
-func (f *Finder) seedFlag(seed uint64) string { return "--seed=" + strconv.FormatUint(seed, 10) }
-
-// Settings returns the flags of a run at a load. Rates are those of all clients together.
+// Settings returns the flags of a run at a load. A rate is the sum over all clients.
 func (f *Finder) Settings(l find.Load, length time.Duration) []series.Setting {
 	length += warmup
 	if length < 2*warmup {
@@ -102,19 +99,11 @@ func (f *Finder) Settings(l find.Load, length time.Duration) []series.Setting {
 // Step offers a load for that long.
 func (f *Finder) Step(ctx context.Context, l find.Load, length time.Duration, more bool) (find.Observation, error) {
 	if !more {
-		f.step = observed{courses: map[*assert.Assertion]*results.Course{}}
+		f.step = observed{timelines: map[*assert.Assertion]*results.Timeline{}}
 	}
 	settings := f.Settings(l, length)
 	run := f.Folder.Add("", settings...)
-	if err := f.Folder.Begin(run); err != nil {
-		return find.Observation{}, err
-	}
-	report, err := f.measure(ctx, run, settings)
-	if err == nil {
-		err = f.Folder.Done(run)
-	} else if ctx.Err() == nil {
-		err = exit.Join(err, f.Folder.Failed(run, errors.New(f.Invocation.Hide.Text(err.Error()))))
-	}
+	report, err := child.Make(ctx, f.Invocation, f.Folder, run, aggregate.Options{Slices: slicesOf(f.Asserts)}, func() (child.Command, error) { return f.commandOf(ctx, settings) })
 	if err != nil {
 		return find.Observation{}, err
 	}
@@ -122,26 +111,16 @@ func (f *Finder) Step(ctx context.Context, l find.Load, length time.Duration, mo
 	return f.observe(), nil
 }
 
-// measure makes a run and reads its log.
-func (f *Finder) measure(ctx context.Context, r *series.Run, settings []series.Setting) (*results.Report, error) {
-	args := slices.Clone(f.Args)
-	for _, s := range settings {
-		args = append(args, s.Arg())
-	}
+// commandOf returns the command line of a run with these settings.
+func (f *Finder) commandOf(ctx context.Context, settings []series.Setting) (child.Command, error) {
+	args := f.ArgsWith(settings, f.Folder.NextSeed().Arg())
 	if f.pool != nil {
 		if f.pool.Ended() {
-			return nil, exit.Join(exit.Errorf("the objects of the search are gone"), f.pool.Release(ctx))
+			return child.Command{}, exit.Join(exit.Errorf("the objects of the search are gone"), f.pool.Release(ctx))
 		}
-		args = append(args, "--"+benchmarks.UsePool+"="+f.pool.Prefix, f.seedFlag(f.seed))
-	} else {
-		args = append(args, f.seedFlag(f.nextSeed()))
+		args = append(args, "--"+benchmarks.UsePool+"="+f.pool.ID)
 	}
-	run := child.Hide(f.Line, args)
-	run.Name = "a step"
-	if err := child.Measure(ctx, f.Invocation, run, f.Folder.LogPath(r)); err != nil {
-		return nil, err
-	}
-	return runlog.Analyze(context.WithoutCancel(ctx), f.Folder.LogPath(r), nil, aggregate.Options{Slices: slicesOf(f.Asserts)})
+	return child.Hide("a step", f.Line, args), nil
 }
 
 // slicesOf returns the lengths of the slices that the assertions are judged by.
@@ -161,22 +140,22 @@ func (s *observed) add(asserts []*assert.Assertion, r *results.Report, log strin
 	s.logs = append(s.logs, log)
 	if i := r.MainGroup(); i >= 0 {
 		g := &r.Groups[i]
-		join(&s.whole, g.Course)
+		join(&s.whole, g.Timeline)
 		s.unsent += g.Unsent
 		s.threads = g.Concurrency
 	}
 	for _, a := range asserts {
-		if c := a.CourseIn(r); c != nil {
-			if s.courses[a] == nil {
-				s.courses[a] = &results.Course{}
+		if c := a.TimelineIn(r); c != nil {
+			if s.timelines[a] == nil {
+				s.timelines[a] = &results.Timeline{}
 			}
-			join(s.courses[a], c)
+			join(s.timelines[a], c)
 		}
 	}
 }
 
-// join adds a course that is later.
-func join(sum, c *results.Course) {
+// join adds a later timeline.
+func join(sum, c *results.Timeline) {
 	if c == nil {
 		return
 	}
@@ -193,16 +172,24 @@ func join(sum, c *results.Course) {
 // observe returns the observation of all runs of the step.
 func (f *Finder) observe() find.Observation {
 	s := &f.step
-	o := find.Observe(f.Asserts, s.report, &s.whole, func(a *assert.Assertion) *results.Course { return s.courses[a] }, s.unsent, !f.Closed)
+	o := find.Observe(f.Asserts, s.report, &s.whole, func(a *assert.Assertion) *results.Timeline { return s.timelines[a] }, s.unsent, !f.Closed)
 	o.Logs = s.logs
 	o.Busy = !f.Closed && (s.unsent > 0 || busy(s.whole.Slices[find.Piece], s.threads))
-	if o.Busy { // requests were late because of the answers, whatever else delayed them
+	if o.Busy && !clientsMedian(s.report) { // requests were late because of the answers, whatever else delayed them
 		o.Client = ""
 	}
+	if limits := s.report.ClientLimits(); o.Client != "" && len(limits) > 0 { // why the value is in doubt
+		o.Client = limits[0]
+	}
 	if c := s.report.Client; c != nil && c.Verdict == results.ClientLimited {
-		o.Client = c.Text()
+		o.Client = human.LowerFirst(c.Text())
 	}
 	return o
+}
+
+// clientsMedian reports whether most of the service time is this machine's, so that workers were busy with its own work.
+func clientsMedian(r *results.Report) bool {
+	return r.Client != nil && slices.ContainsFunc(r.Client.Figures, func(f results.ClientFigure) bool { return f.Figure == "p50" })
 }
 
 // busyShare is the share of the workers' time that requests took while all workers were busy: between two requests, a worker
@@ -222,18 +209,4 @@ func busy(pieces []results.Slice, threads int) bool {
 		}
 	}
 	return false
-}
-
-// Describe says what a step has shown.
-func Describe(o *find.Options, st *find.Step) string {
-	var values []string
-	for i := range st.Values {
-		v := &st.Values[i]
-		text := v.Why
-		if v.Known {
-			text = v.Assertion.Show(v.Measured.Value)
-		}
-		values = append(values, v.Assertion.Subject()+" "+text)
-	}
-	return fmt.Sprintf("%s: %s (%s)", o.Show(st.Value), st.Outcome, strings.Join(values, ", "))
 }

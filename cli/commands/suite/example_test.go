@@ -12,7 +12,7 @@ import (
 	"warp/cli/terminal/redact"
 )
 
-func ExampleRun_Parse() {
+func ExampleBenchmark_Parse() {
 	noVariables := func(string) (string, bool) { return "", false }
 	var concurrent int
 	table := command.NewTable([]*command.Command{{Name: suite.Command, MaxArgs: 1}, {
@@ -31,7 +31,7 @@ func ExampleRun_Parse() {
 		fmt.Println(err)
 		return
 	}
-	r := &suite.Run{Benchmark: f.Benchmarks[0], File: f.Name}
+	r := &suite.Benchmark{Benchmark: f.Benchmarks[0], File: f.Name}
 	err = r.Parse(table, typed.Flags)
 	fmt.Println(r.Name, concurrent, err)
 	// Output: get 8 <nil>

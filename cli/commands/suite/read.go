@@ -29,12 +29,12 @@ import (
 // Command is the command that runs the benchmarks of a file.
 const Command = "run"
 
-// A Run is one benchmark of a file.
-type Run struct {
+// A Benchmark is one benchmark of a file.
+type Benchmark struct {
 	runfile.Benchmark
 	File   string
 	Parsed *command.Line // its command line; set by Parse
-	Sweep  *command.Line // that of the sweep which it is the benchmark of; nil if there is none
+	Sweep  *command.Line // the command line of the sweep around this benchmark; nil without one
 
 	command *command.Command
 	args    []setting // of the command line
@@ -131,7 +131,7 @@ func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redac
 
 // Parse parses the command line that the settings make with typed flags, which override them. own are arguments of
 // this benchmark alone, which override both.
-func (r *Run) Parse(table *command.Table, typed []command.Setting, own ...string) error {
+func (r *Benchmark) Parse(table *command.Table, typed []command.Setting, own ...string) error {
 	if err := r.find(table); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func SweepKeys() []string {
 }
 
 // sweepArgs returns a key of a sweep as arguments.
-func (r *Run) sweepArgs(table *command.Table, s *runfile.Setting) (args []string, err error) {
+func (r *Benchmark) sweepArgs(table *command.Table, s *runfile.Setting) (args []string, err error) {
 	if !slices.Contains(SweepKeys(), s.Key) {
 		err := r.wrong(s.Line, "a sweep has no key %q", s.Key)
 		if near := suggest.Closest(s.Key, SweepKeys()); near != "" {
@@ -218,7 +218,7 @@ func (r *Run) sweepArgs(table *command.Table, s *runfile.Setting) (args []string
 }
 
 // find finds the command of the benchmark.
-func (r *Run) find(table *command.Table) error {
+func (r *Benchmark) find(table *command.Table) error {
 	r.command = table.Find(r.Name)
 	var names []string
 	for _, c := range table.Commands {
@@ -239,7 +239,7 @@ func (r *Run) find(table *command.Table) error {
 
 // values returns a setting as it would be typed, after a try of its values: an invalid one is an error even if it is
 // overridden.
-func (r *Run) values(s *runfile.Setting) (all []setting, err error) {
+func (r *Benchmark) values(s *runfile.Setting) (all []setting, err error) {
 	f := command.FindFlag(r.command.Flags(), s.Flag)
 	if f == nil || f.Names()[0] != s.Flag {
 		return nil, r.unknownKey(r.command, s)
@@ -286,7 +286,7 @@ func Expected(f cli.Flag) string {
 	return "one value"
 }
 
-func (r *Run) unknownKey(c *command.Command, s *runfile.Setting) error {
+func (r *Benchmark) unknownKey(c *command.Command, s *runfile.Setting) error {
 	for _, a := range c.Absent {
 		if slices.Contains(a.Names, s.Flag) {
 			return r.wrong(s.Line, "%s %s", s.Path, a.Why)
@@ -308,7 +308,7 @@ func (r *Run) unknownKey(c *command.Command, s *runfile.Setting) error {
 	return err.WithHint("docs/run.md lists the keys")
 }
 
-func (r *Run) wrong(line int, format string, args ...any) *exit.Error {
+func (r *Benchmark) wrong(line int, format string, args ...any) *exit.Error {
 	return exit.Usagef("%w", &runfile.Error{File: r.File, Line: line, Err: fmt.Errorf(format, args...)})
 }
 
@@ -316,7 +316,7 @@ var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
 
 // Explain replaces flags in an error by the keys in the file that set them, and adds the line of the first one. Flags
 // that were typed stay flags.
-func (r *Run) Explain(err error) error {
+func (r *Benchmark) Explain(err error) error {
 	if exit.Code(err) != exit.Usage {
 		return err
 	}
@@ -348,9 +348,9 @@ func (r *Run) Explain(err error) error {
 }
 
 // Differ returns an error if two benchmarks would write the same file or start at the same time.
-func Differ(runs []*Run) error {
+func Differ(runs []*Benchmark) error {
 	for _, name := range []string{"benchdata", "analyze.out", "html", "junit", "bmf", "gha", "stats-output", "syncstart", "pprofdir"} {
-		seen := map[string]*Run{}
+		seen := map[string]*Benchmark{}
 		for _, r := range runs {
 			value, from := r.value(name)
 			hint := "leave it out or give each its own" + from
@@ -367,7 +367,7 @@ func Differ(runs []*Run) error {
 }
 
 // value returns the last given value of a flag.
-func (r *Run) value(name string) (value, from string) {
+func (r *Benchmark) value(name string) (value, from string) {
 	for _, s := range r.args {
 		if s.name == name {
 			value, from = s.value, ""
@@ -380,7 +380,7 @@ func (r *Run) value(name string) (value, from string) {
 }
 
 // profiles returns the folder for profiles of warp itself; "" if there will be none.
-func (r *Run) profiles() string {
+func (r *Benchmark) profiles() string {
 	if !slices.ContainsFunc([]string{"cpu", "mem", "block", "mutex", "threads", "trace"}, r.on) {
 		return ""
 	}
@@ -388,12 +388,12 @@ func (r *Run) profiles() string {
 }
 
 // Output returns the flags for output that matter between benchmarks.
-func (r *Run) Output() console.Options {
+func (r *Benchmark) Output() console.Options {
 	return console.Options{Quiet: r.on("quiet"), NoColor: r.on("no-color"), JSON: r.on("json")}
 }
 
 // on reports whether a boolean flag is given as true.
-func (r *Run) on(name string) (on bool) {
+func (r *Benchmark) on(name string) (on bool) {
 	for _, s := range r.args {
 		if s.name == name {
 			given, err := strconv.ParseBool(s.value)
@@ -406,7 +406,7 @@ func (r *Run) on(name string) (on bool) {
 // Text returns a file for warp run with this benchmark only, its variables
 // replaced and the overriding flags included. On a command line others would see
 // the secrets in it.
-func (r *Run) Text() string {
+func (r *Benchmark) Text() string {
 	settings := map[string]any{"api": "v1", "benchmark": r.Name}
 	for _, s := range r.args {
 		if _, repeatable := s.flag.(*flagtype.List); repeatable {

@@ -16,9 +16,6 @@ import (
 	"warp/pkg/sweep"
 )
 
-// IsSecret reports whether the value of a flag is kept out of manifests and command lines.
-func IsSecret(flag string) bool { return redact.IsSecret(flag) }
-
 // Read reads the folder of a sweep, and evaluates its runs.
 func Read(ctx context.Context, inv *command.Invocation, path string, show []compare.Choice) (*sweep.Result, error) {
 	m, err := series.Read(path, Kind)
@@ -29,7 +26,7 @@ func Read(ctx context.Context, inv *command.Invocation, path string, show []comp
 }
 
 // Runs reads the runs of a sweep that are done.
-func Runs(ctx context.Context, inv *command.Invocation, path string) (runs []sweep.Run, axes []sweep.Axis, err error) {
+func Runs(ctx context.Context, inv *command.Invocation, path string) (runs []sweep.Measurement, axes []sweep.Axis, err error) {
 	m, err := series.Read(path, Kind)
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +40,7 @@ func Runs(ctx context.Context, inv *command.Invocation, path string) (runs []swe
 }
 
 // runsOf returns the runs that are done. known has the reports that were read already.
-func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, plan Plan, known map[string]*results.Report) (runs []sweep.Run, err error) {
+func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, plan Plan, known map[string]*results.Report) (runs []sweep.Measurement, err error) {
 	for i, r := range m.Runs {
 		if r.State != series.Done {
 			continue
@@ -59,7 +56,7 @@ func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series
 				return nil, err
 			}
 		}
-		runs = append(runs, sweep.Run{Point: point, Again: r.Role == lastRole, Log: log, Began: r.Began, Report: report})
+		runs = append(runs, sweep.Measurement{Point: point, Again: r.Role == lastRole, Log: log, Began: r.Began, Report: report})
 	}
 	return runs, nil
 }

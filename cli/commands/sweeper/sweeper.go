@@ -1,4 +1,4 @@
-// Package sweeper runs a benchmark at many points, each run in a process of its own, in a folder of which a sweep can be
+// Package sweeper runs a benchmark at many points, each run in a process of its own, in a folder from which a sweep can be
 // resumed and shown again.
 package sweeper
 
@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +15,9 @@ import (
 	"warp/cli/command"
 	"warp/cli/commands/child"
 	"warp/cli/exit"
-	"warp/cli/files/runlog"
 	"warp/cli/files/series"
+	"warp/cli/session/plan"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/internal/pause"
 	"warp/pkg/aggregate"
@@ -52,7 +51,6 @@ type Sweep struct {
 	base   []string // command line of the benchmark, with its secrets
 	points []point
 	pools  map[string]*child.Pool
-	seeds  map[string]uint64 // of the pools
 	read   map[string]*results.Report
 	made   int           // runs by this process
 	spent  time.Duration // on them, with all that belongs to them
@@ -64,16 +62,17 @@ type point struct {
 	args   []string      // of warp, with secrets
 	length time.Duration // of a run; 0 if time does not end it
 	pool   string        // the points with the same one can use the same objects; "" = none can
+	cost   *plan.Cost    // set by Plans; nil if it is not known
 	line   *command.Line
 }
 
-// Check parses a command line and returns an error if the benchmark would not begin.
+// Check parses a command line and returns an error if the benchmark would not start.
 type Check func(args []string) (*command.Line, error)
 
 // New prepares the runs of a folder that are missing. base is the command line of the benchmark, with its secrets. Nothing is
 // run and written yet.
 func New(inv *command.Invocation, folder *series.Folder, base []string, check Check) (*Sweep, error) {
-	s := &Sweep{inv: inv, folder: folder, base: base, pools: map[string]*child.Pool{}, seeds: map[string]uint64{}, read: map[string]*results.Report{}}
+	s := &Sweep{inv: inv, folder: folder, base: base, pools: map[string]*child.Pool{}, read: map[string]*results.Report{}}
 	var err error
 	if s.Plan, err = planOf(&folder.Manifest); err != nil {
 		return nil, err
@@ -97,7 +96,7 @@ func planOf(m *series.Manifest) (p Plan, err error) {
 	return p, nil
 }
 
-// CheckPoints finds out whether the runs at all points would begin.
+// CheckPoints finds out whether the runs at all points would start.
 func CheckPoints(base []string, axes []sweep.Axis, check Check) error {
 	_, err := checkPoints(base, axes, check)
 	return err
@@ -143,7 +142,7 @@ func AddRuns(f *series.Folder, p Plan, seed uint64) {
 }
 
 // pointOf returns the point of a run.
-func pointOf(axes []sweep.Axis, r *series.Run) (int, error) {
+func pointOf(axes []sweep.Axis, r *series.Entry) (int, error) {
 	point := 0
 	for _, a := range axes {
 		i := slices.IndexFunc(r.Varied, func(s series.Setting) bool { return s.Flag == a.Flag })
@@ -160,32 +159,39 @@ func pointOf(axes []sweep.Axis, r *series.Run) (int, error) {
 }
 
 // Describe says what is going to be done.
-func (s *Sweep) Describe() {
+func (s *Sweep) Describe(say func(format string, args ...any)) {
 	missing := s.folder.Missing()
 	var parts []string
 	for _, a := range s.Axes {
 		parts = append(parts, fmt.Sprintf("%s %s", a.Flag, short(a.Values)))
 	}
-	s.inv.Notef("%s of %s over %s; op logs go to %s", human.Plural(len(missing), "run"), s.base[0], strings.Join(parts, " × "), s.folder.Path)
-	if least := s.least(missing); least > 0 {
-		s.inv.Notef("that takes at least %s", human.Brief(least))
+	say("%s of %s over %s; op logs go to %s", human.Plural(len(missing), "run"), s.base[0], strings.Join(parts, " × "), s.folder.Path)
+	if length := s.minLength(missing); length > 0 {
+		say("that takes at least %s", human.Brief(length))
 	}
-	if n := s.shared(missing); n > 0 {
-		s.inv.Notef("%s uploaded once and kept until the end", human.Choose(n, "the objects are", fmt.Sprintf("the objects of each of %d pools are", n)))
+	switch pools, runs := s.shared(missing); {
+	case pools == 0:
+	case pools == 1 && runs == len(missing):
+		say("the objects are uploaded once and kept until the end")
+	case runs == len(missing):
+		say("the objects of each of %d pools are uploaded once and kept until the end", pools)
+	default:
+		say("%d of the runs share %s uploaded once and kept until the end; the others prepare and clean up for themselves", runs,
+			human.Choose(pools, "objects, which are", fmt.Sprintf("the objects of %d pools, each", pools)))
 	}
 }
 
 // short lists values, the middle of many left out.
 func short(values []string) string {
-	const most = 8
-	if len(values) > most {
+	const maxShown = 8
+	if len(values) > maxShown {
 		values = slices.Concat(values[:4], []string{"…"}, values[len(values)-2:])
 	}
 	return strings.Join(values, ", ")
 }
 
-// least returns how long the runs take at least; 0 if that is not known.
-func (s *Sweep) least(runs []*series.Run) (sum time.Duration) {
+// minLength returns how long the runs take at least; 0 if that is not known.
+func (s *Sweep) minLength(runs []*series.Entry) (sum time.Duration) {
 	for _, r := range runs {
 		point, err := pointOf(s.Axes, r)
 		if err != nil || s.points[point].length == 0 {
@@ -196,14 +202,25 @@ func (s *Sweep) least(runs []*series.Run) (sum time.Duration) {
 	return sum - s.Pause
 }
 
-// shared returns the number of pools that several of the runs use.
-func (s *Sweep) shared(runs []*series.Run) (n int) {
-	users := map[string]int{}
+// shared returns the number of pools that several of the runs use, and the number of these runs.
+func (s *Sweep) shared(runs []*series.Entry) (pools, users int) {
+	if s.varies("seed") {
+		return 0, 0
+	}
+	for _, n := range s.users(runs) {
+		if n > 1 {
+			pools, users = pools+1, users+n
+		}
+	}
+	return pools, users
+}
+
+// users returns how many of the runs can use each pool.
+func (s *Sweep) users(runs []*series.Entry) map[string]int {
+	n := map[string]int{}
 	for _, r := range runs {
 		if point, err := pointOf(s.Axes, r); err == nil && s.points[point].pool != "" {
-			if users[s.points[point].pool]++; users[s.points[point].pool] == 2 {
-				n++
-			}
+			n[s.points[point].pool]++
 		}
 	}
 	return n
@@ -227,12 +244,12 @@ func (s *Sweep) Run(ctx context.Context) (err error) {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, new(*folderError)):
+		case errors.As(err, new(*child.FolderError)):
 			return err
 		case err != nil:
 			s.inv.Warnf("run %d of %d: %v", i+1, len(missing), err)
 			if failures++; failures == maxFailures {
-				return exit.Errorf("%d runs in a row have failed; the last one: %w", failures, err).WithHint("when that is repaired, warp sweep --resume %s measures what is missing", s.folder.Path)
+				return exit.Errorf("%d runs in a row have failed; the last one: %w", failures, err).WithHint("when that is fixed, warp sweep --resume %s measures what is missing", s.folder.Path)
 			}
 		default:
 			failures = 0
@@ -247,123 +264,82 @@ func (s *Sweep) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// A folderError is an error of the folder, without which the sweep cannot go on.
-type folderError struct{ error }
-
-func (e *folderError) Unwrap() error { return e.error }
-
-func folderFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &folderError{err}
-}
-
 // makeRun makes one run and reads its log. later are the runs from this one on.
-func (s *Sweep) makeRun(ctx context.Context, r *series.Run, later []*series.Run) error {
+func (s *Sweep) makeRun(ctx context.Context, r *series.Entry, later []*series.Entry) error {
 	point, err := pointOf(s.Axes, r)
-	if err == nil {
-		err = s.folder.Begin(r)
-	}
 	if err != nil {
-		return folderFailed(err)
+		return &child.FolderError{Err: err}
 	}
-	failed := s.measure(ctx, r, &s.points[point], later)
-	var report *results.Report
-	if failed == nil {
-		// What is complete counts, also if Ctrl-C came in the meantime.
-		report, failed = runlog.Analyze(context.WithoutCancel(ctx), s.folder.LogPath(r), nil, aggregate.Options{})
-	}
-	switch {
-	case failed == nil:
+	report, err := child.Make(ctx, s.inv, s.folder, r, aggregate.Options{}, func() (child.Command, error) { return s.commandAt(ctx, &s.points[point], later) })
+	if err == nil {
 		s.read[r.Log] = report
-		return folderFailed(s.folder.Done(r))
-	case ctx.Err() != nil:
-		return exit.Join(failed, s.folder.Abandon(r))
 	}
-	if err := s.folder.Failed(r, errors.New(s.inv.Hide.Text(failed.Error()))); err != nil {
-		return folderFailed(err)
-	}
-	return failed
+	return err
 }
 
-// measure makes the run in a process of its own.
-func (s *Sweep) measure(ctx context.Context, r *series.Run, p *point, later []*series.Run) error {
-	args := p.args
-	var err error
+// commandAt returns the command line of a run at a point. Its objects are uploaded first, if it shares them.
+func (s *Sweep) commandAt(ctx context.Context, p *point, later []*series.Entry) (child.Command, error) {
+	args := slices.Clone(p.args)
 	if s.shares(p, later) {
-		if args, err = s.withPool(ctx, p); err != nil {
-			return err
+		pool, err := s.poolOf(ctx, p)
+		if err != nil {
+			return child.Command{}, err
 		}
-	} else if !s.varies("seed") {
-		args = append(slices.Clone(args), "--seed="+strconv.FormatUint(s.nextSeed(), 10))
+		if pool != nil {
+			args = append(args, "--"+benchmarks.UsePool+"="+pool.ID)
+		}
 	}
-	run := child.Hide(p.line, args)
-	run.Name = p.label
-	return child.Measure(ctx, s.inv, run, s.folder.LogPath(r))
+	if !s.varies("seed") {
+		args = append(args, s.folder.NextSeed().Arg())
+	}
+	return child.Hide(p.label, p.line, args), nil
 }
 
 func (s *Sweep) varies(flag string) bool {
 	return slices.ContainsFunc(s.Axes, func(a sweep.Axis) bool { return a.Flag == flag })
 }
 
-// nextSeed returns a seed that no run of the sweep has had: names of a run that was killed may still be in use.
-func (s *Sweep) nextSeed() uint64 {
-	begun := uint64(0)
-	for _, r := range s.folder.Runs {
-		begun += uint64(r.Attempts)
-	}
-	// 53 bits, as other seeds have.
-	return bits.RotateLeft64((s.folder.Seed+begun)*0x9e3779b97f4a7c15, 32) >> 11
-}
-
-// shares reports whether a run uses objects that another process keeps. For a single run that would be useless.
-func (s *Sweep) shares(p *point, later []*series.Run) bool {
+// shares reports whether a run uses objects that another process keeps. For a single run that would be useless, unless the
+// embedded store has them, which all runs should have in another process.
+func (s *Sweep) shares(p *point, later []*series.Entry) bool {
 	if p.pool == "" || s.varies("seed") {
 		return false
 	}
-	users := 0
-	for _, r := range later {
-		if point, err := pointOf(s.Axes, r); err == nil && s.points[point].pool == p.pool {
-			users++
-		}
-	}
-	return users > 1 || s.pools[p.pool] != nil
+	return s.users(later)[p.pool] > 1 || s.pools[p.pool] != nil || command.Value(p.line.Command.Lookup("host")) == target.EmbeddedHost
 }
 
-// withPool returns the arguments of a run that uses the objects of its pool, which are uploaded first unless they are there.
-func (s *Sweep) withPool(ctx context.Context, p *point) ([]string, error) {
+// poolOf returns the pool of a point; nil if it cannot have one. Its objects are uploaded first unless they are there.
+func (s *Sweep) poolOf(ctx context.Context, p *point) (*child.Pool, error) {
 	pool := s.pools[p.pool]
 	if pool != nil && pool.Ended() {
 		s.inv.Warnf("the objects were lost, and are uploaded again: %v", pool.Release(ctx))
 		delete(s.pools, p.pool)
 		pool = nil
 	}
-	if pool == nil {
-		s.seeds[p.pool] = s.nextSeed()
-		run := child.Hide(p.line, append(slices.Clone(p.args), "--"+benchmarks.HoldPool, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)))
-		run.Name = p.label
-		s.inv.Notef("uploading the objects of %s", p.label)
-		var err error
-		if pool, err = child.HoldPool(ctx, s.inv, run); err != nil {
-			return nil, err
-		}
-		s.pools[p.pool] = pool
+	if pool != nil {
+		return pool, nil
 	}
-	return append(slices.Clone(p.args), "--"+benchmarks.UsePool+"="+pool.Prefix, "--seed="+strconv.FormatUint(s.seeds[p.pool], 10)), nil
+	run := child.Hide(p.label, p.line, append(slices.Clone(p.args), "--"+benchmarks.HoldPool, s.folder.NextSeed().Arg()))
+	s.inv.Notef("uploading the objects of %s", p.label)
+	pool, err := child.HoldPool(ctx, s.inv, run)
+	switch {
+	case err != nil:
+		return nil, err
+	case pool == nil:
+		for i := range s.points {
+			s.points[i].pool = ""
+		}
+		return nil, nil
+	}
+	s.pools[p.pool] = pool
+	return pool, nil
 }
 
 // sayProgress shows the figures of a run, and how long the rest takes.
-func (s *Sweep) sayProgress(r *series.Run, missing []*series.Run, i int) {
+func (s *Sweep) sayProgress(r *series.Entry, missing []*series.Entry, i int) {
 	figures := "failed"
 	if report := s.read[r.Log]; report != nil {
-		figures = "nothing was measured"
-		if f, ok := report.Total(); ok {
-			figures = human.Throughput(f.BytesPerS, f.ObjectsPerS, f.HasBytes)
-			if f.Duration != nil {
-				figures += ", 99%: " + human.Millis(f.Duration.P99)
-			}
-		}
+		figures = child.Figures(report)
 		if why := compare.Unfit(report, compare.MaxErrors); why != "" {
 			figures += " (" + why + ")"
 		}

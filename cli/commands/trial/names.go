@@ -5,38 +5,54 @@ import (
 	"strings"
 
 	"warp/cli/terminal/redact"
+	"warp/internal/columns"
 )
 
 // maxName is the length of the longest name of a side, in characters.
 const maxName = 40
 
-// names returns what people call the two sides: their hosts if nothing else differs, else the flags that differ. Sides
-// whose command lines are the same, or differ in secrets only, are a and b.
-func names(a, b []string) [2]string {
-	sides := [2][]setting{settingsOf(a), settingsOf(b)}
-	var found [2]string
-	for i, own := range sides {
-		var differ []string
-		for _, s := range own {
-			if slices.Contains(sides[1-i], s) {
-				continue
-			}
-			differ = append(differ, s.String())
-		}
-		for _, other := range sides[1-i] {
-			if !slices.ContainsFunc(own, func(s setting) bool { return s.name == other.name }) {
-				differ = append(differ, "no "+other.name)
-			}
-		}
+// Letter returns the letter of a side, which is also the name of its flag and of its folder.
+func Letter(side int) string { return string("abcdefgh"[side]) }
+
+// names returns what people call the sides: their hosts if nothing else differs, else the flags that differ. If the command
+// lines of two sides are the same, or differ in secrets only, all sides are called by their letters.
+func names(commands [][]string) []string {
+	sides := make([][]setting, len(commands))
+	for i, args := range commands {
+		sides[i] = settingsOf(args)
+	}
+	found := make([]string, len(sides))
+	for i := range sides {
+		differ := differences(sides, i)
 		if len(differ) == 1 {
 			differ[0] = strings.TrimPrefix(differ[0], "host=")
 		}
-		found[i] = shorten(strings.Join(differ, " "))
+		found[i] = columns.Cut(strings.Join(differ, " "), maxName)
 	}
-	if found[0] == found[1] {
-		return [2]string{"a", "b"}
+	if sorted := slices.Sorted(slices.Values(found)); len(slices.Compact(sorted)) == len(found) {
+		return found
+	}
+	for i := range found {
+		found[i] = Letter(i)
 	}
 	return found
+}
+
+// differences returns the settings of a side that not all sides share, and the flags of others that it lacks.
+func differences(sides [][]setting, side int) (differ []string) {
+	for _, s := range sides[side] {
+		if !slices.ContainsFunc(sides, func(other []setting) bool { return !slices.Contains(other, s) }) {
+			continue
+		}
+		differ = append(differ, s.String())
+	}
+	var lacks []string
+	for _, other := range slices.Concat(sides...) {
+		if !slices.ContainsFunc(sides[side], func(s setting) bool { return s.name == other.name }) && !slices.Contains(lacks, "no "+other.name) {
+			lacks = append(lacks, "no "+other.name)
+		}
+	}
+	return append(differ, lacks...)
 }
 
 // A setting is a flag and its value; the benchmark is one without a name.
@@ -71,11 +87,4 @@ func settingsOf(args []string) (all []setting) {
 		all = append(all, setting{name, value})
 	}
 	return all
-}
-
-func shorten(name string) string {
-	if r := []rune(name); len(r) > maxName {
-		return string(r[:maxName-1]) + "…"
-	}
-	return name
 }

@@ -21,9 +21,29 @@ func TestNames(t *testing.T) {
 		{"get --host=" + strings.Repeat("x", 50), "get --host=y" + strings.Repeat("x", 50), strings.Repeat("x", 39) + "…, y" + strings.Repeat("x", 38) + "…"},
 		{"get --host=" + strings.Repeat("x", 50), "get --host=" + strings.Repeat("x", 51), "a, b"},
 	} {
-		names := names(strings.Fields(test.a), strings.Fields(test.b))
-		if got := names[0] + ", " + names[1]; got != test.want {
+		if got := strings.Join(names([][]string{strings.Fields(test.a), strings.Fields(test.b)}), ", "); got != test.want {
 			t.Errorf("%s and %s: %s, want %s", test.a, test.b, got, test.want)
+		}
+	}
+}
+
+func TestNamesOfSeveralSides(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		sides []string
+		want  string
+	}{
+		{[]string{"get --host=x", "get --host=y", "get --host=z"}, "x, y, z"},
+		{[]string{"get --host=x", "get --host=x --tls", "get --host=y"}, "host=x no tls, host=x tls, host=y no tls"},
+		{[]string{"get --concurrent=1 --md5", "get --concurrent=2 --md5", "put --concurrent=2 --md5"}, "get concurrent=1, get concurrent=2, put concurrent=2"},
+		{[]string{"get --concurrent=1", "get --concurrent=2", "get --concurrent=1"}, "a, b, c"},
+	} {
+		var commands [][]string
+		for _, s := range test.sides {
+			commands = append(commands, strings.Fields(s))
+		}
+		if got := strings.Join(names(commands), ", "); got != test.want {
+			t.Errorf("%q: %s, want %s", test.sides, got, test.want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (t *Trial) prepare(ctx context.Context, side int) error {
 	hook := process.Shell(limited, t.Sides[side].Setup)
 	said := &process.Tail{}
 	hook.Stdout, hook.Stderr, hook.WaitDelay = said, said, time.Second
-	flag := "--" + string("ab"[side]) + "-setup"
+	flag := "--" + Letter(side) + "-setup"
 	switch err := hook.Run(); {
 	case err == nil:
 		return nil

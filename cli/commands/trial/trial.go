@@ -1,10 +1,9 @@
-// Package trial runs two benchmarks alternately, each run in a process of its own,
+// Package trial runs two or more benchmarks alternately, each run in a process of its own,
 // and judges which one is better.
 package trial
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,46 +18,56 @@ import (
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/internal/human"
+	"warp/internal/pause"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/compare"
+	"warp/pkg/oplog"
 	"warp/pkg/stats"
 )
 
 const (
-	lookInterval = 4 // pairs
-	maxPairs     = 1000
+	lookInterval = 4 // rounds
+	maxRounds    = 1000
 )
 
-// Options say which sides are run, and how often.
+// Options say which sides are run, and how often. A round has one run of each side. A round of two sides is a pair.
 type Options struct {
-	Sides    [2]Side
-	Pairs    int
-	MaxPairs int // continue up to this number until decided; 0 = Pairs
-	Pause    time.Duration
-	AA       bool   // first compare side A with itself
-	Folder   string // for the op logs; must not exist
-	Compare  compare.Options
+	Sides     []Side // up to compare.MaxSets
+	AllPairs  bool   // compare each side with all others, not only with the first
+	Rounds    int
+	MaxRounds int // continue up to this number until decided; 0 = Rounds
+	Pause     time.Duration
+	AA        bool   // first compare side A with itself
+	Folder    string // for the op logs; must not exist
+	Compare   compare.Options
 }
 
-// Check checks the numbers of pairs.
+// Check checks the numbers of rounds.
 func (o *Options) Check() error {
-	if o.MaxPairs == 0 {
-		o.MaxPairs = o.Pairs
+	if o.MaxRounds == 0 {
+		o.MaxRounds = o.Rounds
 	}
 	switch {
-	case o.Pairs > maxPairs:
-		return exit.Usagef("--pairs=%d is more than %d", o.Pairs, maxPairs)
-	case o.MaxPairs < o.Pairs:
-		return exit.Usagef("--max-pairs=%d is less than --pairs=%d", o.MaxPairs, o.Pairs)
-	case o.MaxPairs > o.Pairs && o.MaxPairs > stats.MaxSequential:
-		return exit.Usagef("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", o.MaxPairs, stats.MaxSequential).
-			WithHint("use --pairs=%d for a comparison with one look", o.MaxPairs)
+	case o.Rounds > maxRounds:
+		return exit.Usagef("--pairs=%d is more than %d", o.Rounds, maxRounds)
+	case o.MaxRounds < o.Rounds:
+		return exit.Usagef("--max-pairs=%d is less than --pairs=%d", o.MaxRounds, o.Rounds)
+	case o.MaxRounds > o.Rounds && o.MaxRounds > stats.MaxSequential:
+		return exit.Usagef("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", o.MaxRounds, stats.MaxSequential).
+			WithHint("use --pairs=%d for a comparison with one look", o.MaxRounds)
 	}
 	return nil
 }
 
-// A Side is one of the two benchmarks.
+// Needed returns the minimum number of rounds for verdicts on all sides.
+func (o *Options) Needed() int {
+	judged := o.Compare
+	judged.Paired = true
+	return judged.Needed(compare.Count(len(o.Sides), o.AllPairs))
+}
+
+// A Side is one of the benchmarks.
 type Side struct {
 	Benchmark string        // with its place, if it is from a file
 	Settings  []string      // what it runs, as a command line
@@ -72,33 +81,73 @@ func (s *Side) same(o *Side) bool {
 	return slices.Equal(s.Args, o.Args) && s.In == o.In && s.Setup == o.Setup
 }
 
-// A Trial is a comparison of two sides while it is made.
+// A series is the runs of several members that are compared with each other.
+type series struct {
+	kind    string // folder of the logs, "" for the folder of the trial
+	which   []int  // the side that each member is
+	names   []string
+	runs    [][]compare.Run // of each member
+	pending [][]int         // rounds of the current block
+	order   string          // of the runs that were made
+}
+
+func newSeries(kind string, which []int, names []string) *series {
+	return &series{kind: kind, which: which, names: names, runs: make([][]compare.Run, len(which))}
+}
+
+// rounds returns the number of complete rounds.
+func (s *series) rounds() int {
+	n := len(s.runs[0])
+	for _, runs := range s.runs {
+		n = min(n, len(runs))
+	}
+	return n
+}
+
+// A Trial is a comparison of sides while it is made.
 type Trial struct {
 	Options
 	inv    *command.Invocation
-	names  [2]string // of the sides
-	runs   [2][]compare.Run
-	noise  [2][]compare.Run
-	warned bool   // that there will be no verdict
-	order  string // of the runs that were made
+	sides  *series
+	noise  *series // of side A with itself
+	warned bool    // that there will be no verdict
 	made   int
 	spent  time.Duration // on runs, with all that belongs to them
 	levels map[int][]float64
-	looks  []int // numbers of pairs after which the runs are judged
+	looks  []int // numbers of rounds after which the runs are judged
 }
 
 // New makes the folder of the op logs. The options have passed Check.
 func New(inv *command.Invocation, o Options) (*Trial, error) {
 	o.Compare.Paired = true
-	t := &Trial{Options: o, inv: inv, names: names(o.Sides[0].Settings, o.Sides[1].Settings), levels: map[int][]float64{}}
-	for n := o.Pairs; n < o.MaxPairs; n += lookInterval {
+	t := &Trial{Options: o, inv: inv, levels: map[int][]float64{}}
+	var which []int
+	var commands [][]string
+	for i := range t.Sides {
+		which, commands = append(which, i), append(commands, t.Sides[i].Settings)
+	}
+	t.sides = newSeries("", which, names(commands))
+	t.noise = newSeries("noise", []int{0, 0}, []string{t.sides.names[0], t.sides.names[0] + " again"})
+	for n := o.Rounds; n < o.MaxRounds; n += lookInterval {
 		t.looks = append(t.looks, n)
 	}
-	t.looks = append(t.looks, o.MaxPairs)
-	if t.Sides[0].same(&t.Sides[1]) {
-		inv.Warnf("both sides are the same, so all that can be found is noise")
-	}
+	t.looks = append(t.looks, o.MaxRounds)
+	t.warnOfSameSides()
 	return t, t.makeFolder()
+}
+
+func (t *Trial) warnOfSameSides() {
+	for i := range t.Sides {
+		for k := range i {
+			switch {
+			case !t.Sides[i].same(&t.Sides[k]):
+			case len(t.Sides) == 2:
+				t.inv.Warnf("both sides are the same, so all that can be found is noise")
+			default:
+				t.inv.Warnf("sides %s and %s are the same, so all that can be found between them is noise", Letter(k), Letter(i))
+			}
+		}
+	}
 }
 
 // makeFolder makes the folder of the logs, which must be new.
@@ -106,88 +155,126 @@ func (t *Trial) makeFolder() error {
 	if err := os.Mkdir(t.Folder, 0o755); err != nil {
 		return exit.Usagef("--logs: cannot make the folder %s: %w", t.Folder, files.Reason(err)).WithHint("name one that does not exist")
 	}
-	for _, side := range t.folders() {
-		if err := os.MkdirAll(filepath.Join(t.Folder, side), 0o755); err != nil {
-			return exit.Usagef("--logs: %w", err)
+	made := []*series{t.sides}
+	if t.AA {
+		made = append(made, t.noise)
+	}
+	for _, s := range made {
+		for member := range s.which {
+			if err := os.MkdirAll(filepath.Join(t.Folder, s.kind, Letter(member)), 0o755); err != nil {
+				return exit.Usagef("--logs: %w", err)
+			}
 		}
 	}
 	return nil
 }
 
-func (t *Trial) folders() []string {
-	if t.AA {
-		return []string{"a", "b", filepath.Join("noise", "a"), filepath.Join("noise", "b")}
-	}
-	return []string{"a", "b"}
-}
-
-// Run makes all runs, or as many as it takes, and judges them. It returns verdicts about complete pairs even if a run
-// failed, and nil if there is no pair.
-func (t *Trial) Run(ctx context.Context) (*compare.Verdicts, error) {
-	t.inv.Notef("%s of %s; op logs go to %s", human.Count(t.Pairs, "pair", "pairs"), strings.Join(distinct(t.Sides[0].Benchmark, t.Sides[1].Benchmark), " and "), t.Folder)
-	if a, b := t.names[0], t.names[1]; a != "a" {
-		t.inv.Notef("side a is %s, side b is %s", a, b)
-	}
-	t.warnOfFewPairs()
-	var noise *compare.Verdicts
+// Run makes all runs, or as many as it takes, and judges them. It returns comparisons of complete rounds even if a run
+// failed, and nil if there is no round.
+func (t *Trial) Run(ctx context.Context) (*compare.Comparisons, error) {
+	t.announce()
+	var noise *compare.Comparisons
 	var failed error
 	if t.AA {
-		t.inv.Notef("first %s with itself", t.names[0])
-		if failed = t.makePairs(ctx, &t.noise, t.Pairs, "noise", [2]int{0, 0}); failed == nil {
-			noise, failed = t.judgePairs(&t.noise, nil)
+		t.inv.Notef("first %s against itself", t.sides.names[0])
+		if failed = t.makeRounds(ctx, t.noise, t.Rounds); failed == nil {
+			noise, failed = t.judge(t.noise, nil)
 		}
 	}
-	var v *compare.Verdicts
+	var c *compare.Comparisons
 	var looks []compare.Look
 	for i := 0; i < len(t.looks) && failed == nil; i++ {
-		if failed = t.makePairs(ctx, &t.runs, t.looks[i], "", [2]int{0, 1}); failed != nil {
+		if failed = t.makeRounds(ctx, t.sides, t.looks[i]); failed != nil {
 			break
 		}
 		var err error
-		if v, err = t.judgePairs(&t.runs, t.level(i)); err != nil {
+		if c, err = t.judge(t.sides, t.level(i)); err != nil {
 			return nil, err
 		}
 		if len(t.looks) > 1 {
-			level := t.level(i)(max(1, len(v.Judged())))
+			level := t.level(i)(max(1, c.Judged()))
 			looks = append(looks, compare.Look{Pairs: t.looks[i], Level: level, Skipped: level == 0})
 		}
-		if v.Decided() || len(v.Withheld) > 0 {
+		if c.Settled() {
 			break
 		}
 	}
-	if v == nil && failed != nil && len(t.complete(&t.runs)[0]) > 0 {
+	if c == nil && failed != nil && t.sides.rounds() > 0 {
 		var err error
-		if v, err = t.judgePairs(&t.runs, nil); err != nil {
+		if c, err = t.judge(t.sides, nil); err != nil {
 			return nil, exit.Join(failed, err)
 		}
 	}
-	if v == nil {
+	if c == nil {
 		if failed == bench.ErrInterrupted {
-			t.inv.Warnf("interrupted before there was a pair to compare; what was recorded is in %s", t.Folder)
+			t.inv.Warnf("interrupted before the first %s was complete; the op logs so far are in %s", t.roundWord(), t.Folder)
 		}
 		return nil, failed
 	}
-	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.Folder, t.order, failed != nil
-	return v, failed
+	for _, v := range c.Comparisons {
+		v.Looks, v.Folder, v.Order, v.Unfinished = looks, t.Folder, t.sides.order, failed != nil
+	}
+	if noise != nil {
+		c.Comparisons[0].Noise = noise.Comparisons[0]
+	}
+	return c, failed
 }
 
-// warnOfFewPairs says before the first run that all of them together cannot get a verdict.
-func (t *Trial) warnOfFewPairs() {
-	o := t.Compare
-	o.Level = t.level(len(t.looks) - 1)
-	n := o.Needed()
-	if t.MaxPairs >= n {
-		return
+// announce says what is going to be run.
+func (t *Trial) announce() {
+	var benchmarks, sides []string
+	for i := range t.Sides {
+		if b := t.Sides[i].Benchmark; !slices.Contains(benchmarks, b) {
+			benchmarks = append(benchmarks, b)
+		}
+		sides = append(sides, fmt.Sprintf("side %s is %s", Letter(i), t.sides.names[i]))
 	}
-	length := t.Sides[0].Length + t.Sides[1].Length + 2*t.Pause
-	took := ""
-	if t.Sides[0].Length > 0 && t.Sides[1].Length > 0 {
-		took = fmt.Sprintf(", which takes at least %s", human.Brief(time.Duration(n)*length-t.Pause))
+	what := human.And(benchmarks)
+	if n := len(t.Sides); n > 2 {
+		what += fmt.Sprintf(" with %d sides, %d runs%s; a verdict takes at least %s", n, n*t.Rounds, t.takes(t.Rounds, " that take"), t.count(t.needed()))
 	}
-	t.inv.Warnf("%s cannot get a verdict: use --pairs=%d%s", human.Count(t.MaxPairs, "pair", "pairs"), n, took)
+	t.inv.Notef("%s of %s; op logs go to %s", t.count(t.Rounds), what, t.Folder)
+	if t.sides.names[0] != Letter(0) {
+		t.inv.Notef("%s", strings.Join(sides, ", "))
+	}
+	t.warnOfFewRounds()
 }
 
-func distinct(all ...string) []string { return slices.Compact(all) }
+// roundWord is the word for a round.
+func (t *Trial) roundWord() string {
+	if len(t.Sides) == 2 {
+		return "pair"
+	}
+	return "round"
+}
+
+func (t *Trial) count(rounds int) string { return human.Plural(rounds, t.roundWord()) }
+
+// takes returns the words, and how long the rounds take at least; "" if that is not known.
+func (t *Trial) takes(rounds int, words string) string {
+	round := time.Duration(0)
+	for i := range t.Sides {
+		if t.Sides[i].Length == 0 {
+			return ""
+		}
+		round += t.Sides[i].Length + t.Pause
+	}
+	return fmt.Sprintf("%s at least %s", words, human.Brief(time.Duration(rounds)*round-t.Pause))
+}
+
+// needed returns the number of rounds for verdicts on all sides at the last look.
+func (t *Trial) needed() int {
+	o := t.Options
+	o.Compare.Level = t.level(len(t.looks) - 1)
+	return o.Needed()
+}
+
+// warnOfFewRounds says before the first run that all of them together cannot get a verdict.
+func (t *Trial) warnOfFewRounds() {
+	if n := t.needed(); t.MaxRounds < n {
+		t.inv.Warnf("%s cannot get a verdict: use --pairs=%d%s", t.count(t.MaxRounds), n, t.takes(n, ", which takes"))
+	}
+}
 
 // level returns the significance level at a look, by how many p-values are left.
 func (t *Trial) level(look int) func(left int) float64 {
@@ -202,86 +289,57 @@ func (t *Trial) level(look int) func(left int) float64 {
 	}
 }
 
-// complete returns the runs of complete pairs.
-func (t *Trial) complete(runs *[2][]compare.Run) (pairs [2][]compare.Run) {
-	n := min(len(runs[0]), len(runs[1]))
-	return [2][]compare.Run{runs[0][:n], runs[1][:n]}
-}
-
-func (t *Trial) judgePairs(runs *[2][]compare.Run, level func(int) float64) (*compare.Verdicts, error) {
+// judge compares the members of a series in their complete rounds.
+func (t *Trial) judge(s *series, level func(int) float64) (*compare.Comparisons, error) {
 	o := t.Compare
 	o.Level = level
-	o.Names = t.names
-	if runs == &t.noise {
-		o.Names[1] = o.Names[0] + " again"
-	}
 	// The sides differ because they are meant to.
 	o.Force = true
-	pairs := t.complete(runs)
-	v, err := compare.Judge(pairs[0], pairs[1], o)
+	rounds := s.rounds()
+	sets := make([]compare.Set, len(s.runs))
+	for i, runs := range s.runs {
+		sets[i] = compare.Set{Name: s.names[i], Runs: runs[:rounds]}
+	}
+	c, err := compare.JudgeSets(sets, t.AllPairs, o)
 	if err != nil {
 		return nil, reports.ExplainComparison(err)
 	}
-	return v, nil
+	return c, nil
 }
 
-// makePairs makes runs until there are n pairs. Two pairs are a block, ABBA or
-// BAAB, so that a slow drift affects both sides equally. A coin decides for each
-// block, because an effect that recurs every fourth run would otherwise affect one
-// side only.
-func (t *Trial) makePairs(ctx context.Context, runs *[2][]compare.Run, n int, kind string, which [2]int) error {
-	for len(runs[0]) < n {
-		for _, side := range block(min(2, n-len(runs[0])), coin()) {
-			if err := t.makeRun(ctx, runs, side, which[side], kind); err != nil {
+// makeRounds makes runs until there are n rounds.
+func (t *Trial) makeRounds(ctx context.Context, s *series, n int) error {
+	for s.rounds() < n {
+		if len(s.pending) == 0 {
+			s.pending = block(len(s.which))
+		}
+		for _, member := range s.pending[0] {
+			if err := t.makeRun(ctx, s, member); err != nil {
 				return err
 			}
-			if kind == "" {
-				t.order += string("ab"[side])
-			}
+			s.order += Letter(member)
 		}
+		s.pending = s.pending[1:]
 	}
 	return nil
 }
 
-// block is the order of the sides of one pair or two.
-func block(pairs int, turned bool) []int {
-	order := []int{0, 1, 1, 0}[:2*pairs]
-	if turned {
-		for i := range order {
-			order[i] = 1 - order[i]
-		}
-	}
-	return order
-}
-
-func coin() bool {
-	var b [1]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return b[0]&1 == 1
-}
-
-// makeRun makes one run of a side and reads its log. which is the side whose
-// benchmark it is.
-func (t *Trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which int, kind string) error {
-	if t.made > 0 {
-		select {
-		case <-ctx.Done():
-		case <-time.After(t.Pause):
-		}
-	}
-	if ctx.Err() != nil {
+// makeRun makes one run of a member and reads its log.
+func (t *Trial) makeRun(ctx context.Context, s *series, member int) error {
+	if t.made > 0 && !pause.For(ctx, t.Pause) || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	began := time.Now()
-	name := fmt.Sprintf("%03d%s", len(runs[side])+1, runlog.Suffix)
-	path := filepath.Join(t.Folder, kind, string("ab"[side]), name)
-	if err := t.prepare(ctx, which); err != nil {
+	name := fmt.Sprintf("%03d%s", len(s.runs[member])+1, oplog.Suffix)
+	path := filepath.Join(t.Folder, s.kind, Letter(member), name)
+	side := s.which[member]
+	if err := t.prepare(ctx, side); err != nil {
 		return err
 	}
-	what := &t.Sides[which]
-	run := child.Run{Name: fmt.Sprintf("side %c (%s)", "ab"[which], t.names[which]), Args: what.Args, In: what.In}
+	what := &t.Sides[side]
+	run := child.Command{Name: fmt.Sprintf("side %s (%s)", Letter(side), t.sides.names[side]), Args: what.Args, In: what.In}
 	if err := child.Measure(ctx, t.inv, run, path); err != nil {
-		t.setAside(path, side)
+		t.setAside(path, member)
 		return err
 	}
 	// What is complete counts, also where Ctrl-C came in the meantime.
@@ -289,47 +347,45 @@ func (t *Trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which
 	if err != nil {
 		return err
 	}
-	runs[side] = append(runs[side], compare.Run{Name: path, Report: report})
+	s.runs[member] = append(s.runs[member], compare.Run{Name: path, Report: report})
 	t.made++
 	t.spent += time.Since(began)
-	t.sayProgress(runs, side, kind)
+	t.sayProgress(s, member)
 	return nil
 }
 
 // setAside moves the log of an incomplete run out of the folders of the complete ones.
-func (t *Trial) setAside(path string, side int) {
+func (t *Trial) setAside(path string, member int) {
 	folder := filepath.Join(t.Folder, "incomplete")
 	if _, err := os.Stat(path); err == nil && os.MkdirAll(folder, 0o755) == nil {
-		_ = os.Rename(path, filepath.Join(folder, string("ab"[side])+"-"+filepath.Base(path)))
+		_ = os.Rename(path, filepath.Join(folder, Letter(member)+"-"+filepath.Base(path)))
 	}
 }
 
 // sayProgress shows the figures of the last run, and how long the rest will take.
-func (t *Trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
-	all := 2 * t.MaxPairs
+func (t *Trial) sayProgress(s *series, member int) {
+	all := len(t.Sides) * t.MaxRounds
 	if t.AA {
-		all += 2 * t.Pairs
+		all += len(t.noise.which) * t.Rounds
 	}
 	left := time.Duration(all-t.made) * (t.spent/time.Duration(t.made) + t.Pause)
-	r := runs[side][len(runs[side])-1].Report
-	figures := ""
-	if f, ok := r.Total(); ok {
-		figures = ": " + human.Throughput(f.BytesPerS, f.ObjectsPerS, f.HasBytes)
-		if f.Duration != nil {
-			figures += ", 99%: " + human.Millis(f.Duration.P99)
-		}
-	}
-	name := t.names[side]
-	if kind != "" {
-		name = []string{t.names[0], t.names[0] + " again"}[side]
-	}
+	n := len(s.runs[member])
+	r := s.runs[member][n-1].Report
 	atMost := "about"
 	if len(t.looks) > 1 {
 		atMost = "at most"
 	}
-	t.inv.Notef("run %d of %d, pair %d, %s%s; %s %s left", t.made, all, len(runs[side]), name, figures, atMost, human.Duration(left.Round(time.Second)))
+	t.inv.Notef("run %d of %d, %s %d, %s: %s; %s %s left", t.made, all, t.roundWord(), n, s.names[member], child.Figures(r), atMost, human.Duration(left.Round(time.Second)))
 	if why := compare.Unfit(r, t.Compare.MaxErrors); why != "" && !t.warned {
 		t.warned = true // early, since the rest may take hours
-		t.inv.Warnf("run %d cannot be judged, so there will be no verdict: %s", t.made, why)
+		t.inv.Warnf("run %d cannot be judged, so there will be no verdict%s: %s", t.made, t.aboutSide(s, member), why)
 	}
+}
+
+// aboutSide says which verdicts there will not be: a run of one of several sides concerns only its comparisons.
+func (t *Trial) aboutSide(s *series, member int) string {
+	if len(t.Sides) == 2 || s.which[member] == 0 {
+		return ""
+	}
+	return " on " + s.names[member]
 }

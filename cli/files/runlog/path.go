@@ -11,9 +11,6 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Suffix is the suffix of op logs.
-const Suffix = ".csv.zst"
-
 // Path returns the path of a new op log: the name given with --benchdata, or a
 // name made of the kind, the time and the id in the folder given with it.
 func Path(benchdata, kind, id string) string {
@@ -29,7 +26,7 @@ func PathOr(benchdata, name string) string {
 	case err == nil && info.IsDir(), os.IsPathSeparator(benchdata[len(benchdata)-1]):
 		return filepath.Join(benchdata, name)
 	}
-	return strings.TrimSuffix(benchdata, Suffix) + Suffix
+	return strings.TrimSuffix(benchdata, oplog.Suffix) + oplog.Suffix
 }
 
 // CheckNew returns an error if the op log could not be written, before any load is made.

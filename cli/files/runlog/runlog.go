@@ -13,10 +13,12 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/files"
+	"warp/internal/tempfile"
 	"warp/pkg/aggregate"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/lines"
+	"warp/pkg/replay"
 	"warp/pkg/results"
 )
 
@@ -38,7 +40,7 @@ func analyze(ctx context.Context, path string, in io.Reader, o aggregate.Options
 		report, err := log.readAggregated(o)
 		return report, nil, err
 	}
-	report, err := aggregate.Analyze(log, o)
+	report, err := log.report(o)
 	if err != nil {
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
 			return nil, nil, err // it names the file itself
@@ -47,6 +49,34 @@ func analyze(ctx context.Context, path string, in io.Reader, o aggregate.Options
 	}
 	report.Warnings = append(report.Warnings, log.Warnings...)
 	return report, log.Warnings, nil
+}
+
+// report analyses the log. The report on a replay says how well the replay kept to its log.
+func (f *File) report(o aggregate.Options) (*results.Report, error) {
+	if f.header.Replay == nil {
+		return aggregate.Analyze(f, o)
+	}
+	log := &replayLog{File: f}
+	report, err := aggregate.Analyze(log, o)
+	if err == nil {
+		report.Replay = log.fidelity.Report(f.header.Replay)
+	}
+	return report, err
+}
+
+// A replayLog counts while it is read.
+type replayLog struct {
+	*File
+	fidelity replay.Fidelity
+}
+
+// Read reads the log. It may be read more than once.
+func (l *replayLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	l.fidelity = replay.Fidelity{}
+	return l.File.Read(decided, func(batch []oplog.Record) error {
+		_ = l.fidelity.Write(batch) // never fails
+		return rows(batch)
+	})
 }
 
 // A File is a log that can be read more than once and is the same each time, even
@@ -58,7 +88,7 @@ type File struct {
 	file   *os.File
 	size   int64
 	stream io.Reader // copied to file; nil once the copy is complete
-	temp   string    // name of the copy, if it must be removed
+	copied bool      // file is a copy, which is removed at the end
 
 	Aggregated bool          // it has results instead of requests
 	rest       io.Reader     // of a stream of such results
@@ -105,14 +135,11 @@ func (l *File) open(path string, in io.Reader) error {
 
 // copy keeps the data that is read from a stream, in case it is read again.
 func (l *File) copy(in io.Reader) error {
-	file, err := os.CreateTemp("", "warp-spool-*")
+	file, err := tempfile.Create("", "warp-spool-*")
 	if err != nil {
 		return exit.Errorf("cannot keep a copy of %s: %w", l.Name, files.Reason(err))
 	}
-	l.file, l.temp, l.stream = file, file.Name(), in
-	if os.Remove(l.temp) == nil { // Unix: gone at once, whatever happens to this process
-		l.temp = ""
-	}
+	l.file, l.copied, l.stream = file, true, in
 	return nil
 }
 
@@ -137,10 +164,10 @@ func (l *File) readAggregated(o aggregate.Options) (*results.Report, error) {
 		given bool
 	}{
 		{"analyze.dur", o.SegmentDur != 0}, {"analyze.skip", o.Skip != 0}, {"analyze.host", o.Host != ""},
-		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
+		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0}, {"cache", o.Cache != 0},
 	} {
 		if f.given {
-			return nil, exit.Errorf("%s has results, without the single requests that --%s needs", l.Name, f.name).WithHint("leave it out")
+			return nil, exit.Errorf("%s has results, but not the individual requests that --%s needs", l.Name, f.name).WithHint("leave it out")
 		}
 	}
 	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
@@ -158,7 +185,7 @@ func (l *File) readAggregated(o aggregate.Options) (*results.Report, error) {
 	case !results.IsReport(document):
 		report, err = miniowarp.Read(document, o.Op)
 	case o.Op != "":
-		return nil, exit.Errorf("%s is a report, without the single requests that --analyze.op needs", l.Name).WithHint("leave it out")
+		return nil, exit.Errorf("%s is a report, without the individual requests that --analyze.op needs", l.Name).WithHint("leave it out")
 	default:
 		report, err = results.Read(document)
 	}
@@ -182,6 +209,9 @@ func (c counted) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Cancelled returns a stream whose reads end with ctx.
+func Cancelled(ctx context.Context, in io.Reader) io.Reader { return cancelled{ctx, in} }
 
 // cancelled is a stream whose reads end with ctx. The read below may go on, but the
 // process ends soon.
@@ -233,10 +263,11 @@ func (l *File) Close() {
 	if l.reader != nil {
 		l.reader.Close()
 	}
-	l.file.Close()
-	if l.temp != "" {
-		os.Remove(l.temp)
+	if l.copied {
+		_ = tempfile.Remove(l.file)
+		return
 	}
+	l.file.Close()
 }
 
 // openFile opens a file that should be an op log.

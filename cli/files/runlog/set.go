@@ -21,7 +21,7 @@ type Set struct {
 	Name  string
 	Paths []string
 	One   bool // the argument is a file, not a folder or pattern
-	Named bool // the argument says what the set is called
+	Named bool // the argument has a name for the set
 }
 
 var named = regexp.MustCompile(`^([^=/\\*?\[]+)=(.+)$`)
@@ -48,7 +48,7 @@ func FindNamed(args []string) (sets []Set, err error) {
 			stdin++
 		}
 		if stdin > 1 {
-			return nil, exit.Usagef("standard input cannot be two of the runs").WithHint("give the files of the others")
+			return nil, exit.Usagef("standard input is given twice").WithHint("give a file instead of the second -")
 		}
 		if seen[s.Name] && s.Named {
 			return nil, exit.Usagef("two sets are called %s", s.Name).WithHint("give them different names")
@@ -153,7 +153,7 @@ func (s *Set) Read(ctx context.Context, in io.Reader, debugf, damaged func(forma
 		}
 		for _, w := range warnings {
 			if damaged != nil {
-				damaged("%s: %s", path, w)
+				damaged("%s", w) // it names the file
 			}
 		}
 		runs = append(runs, compare.Run{Name: path, Report: r})

@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 		{"-", []string{"-"}, true},
 		{dir, at("[c].csv", "a.csv.zst", "b.json"), false},
 		{filepath.Join(dir, "*.csv*"), at(".hidden.csv", "[c].csv", "a.csv.zst"), false},
-		{filepath.Join(dir, "[c].csv"), at("[c].csv"), true}, // it exists, so it is no pattern
+		{filepath.Join(dir, "[c].csv"), at("[c].csv"), true}, // it exists, so it is not a pattern
 		{filepath.Join(dir, "missing"), at("missing"), true},
 	} {
 		set, err := Find(test.arg)
@@ -39,6 +39,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := Find(filepath.Join(dir, "*.none")); err == nil {
-		t.Error("a pattern without a file is no error")
+		t.Error("no error for a pattern that matches no file")
 	}
 }

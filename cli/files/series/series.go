@@ -1,4 +1,4 @@
-// Package series keeps runs that belong together in a folder: their op logs, and a manifest that says what each of them is.
+// Package series keeps runs that belong together in a folder: their op logs, and a manifest that describes each of them.
 //
 // [Create] makes the folder, and [Open] opens one that exists. Both lock it, so that two processes cannot add to it; [Read]
 // reads the manifest only. A command that knows its runs in advance adds all of them before the first one begins; a
@@ -11,25 +11,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"warp/cli/exit"
 	"warp/cli/files"
+	"warp/internal/tempfile"
 	"warp/internal/wholefile"
+	"warp/pkg/oplog"
 )
 
 // ManifestName is the name of the manifest in its folder.
 const ManifestName = "manifest.json"
 
-// logSuffix is the suffix of op logs, and partSuffix that of a log while it is written.
-const (
-	logSuffix  = ".csv.zst"
-	partSuffix = ".part"
-	incomplete = "incomplete"
-)
+// incomplete is the folder of incomplete logs.
+const incomplete = "incomplete"
 
 // maxManifest limits the size of a manifest.
 const maxManifest = 16 << 20
@@ -49,7 +50,7 @@ type Manifest struct {
 	Secrets   []string `json:"secrets,omitempty"`
 	// Plan has what else the command needs to resume, and to show its results again.
 	Plan json.RawMessage `json:"plan,omitempty"`
-	Runs []*Run          `json:"runs"`
+	Runs []*Entry        `json:"runs"`
 }
 
 // The states of a run.
@@ -60,13 +61,13 @@ const (
 	Failed  = "failed"  // it has ended without a complete log
 )
 
-// A Run is one run in the folder.
-type Run struct {
+// An Entry is one run in the folder.
+type Entry struct {
 	Log      string    `json:"log"`              // name of its op log
-	Role     string    `json:"role,omitempty"`   // what it is for, if the command has runs for several purposes
+	Role     string    `json:"role,omitempty"`   // its purpose, if the command has runs for several
 	Varied   []Setting `json:"varied,omitempty"` // the flags that distinguish it from other runs
 	State    string    `json:"state"`
-	Attempts int       `json:"attempts"` // how often it was begun
+	Attempts int       `json:"attempts"` // how often it was started
 	Began    time.Time `json:"began,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Error    string    `json:"error,omitempty"` // why it has failed
@@ -171,7 +172,7 @@ func read(path string) (*Manifest, error) {
 	}
 	for i, r := range m.Runs {
 		if r == nil || r.Log == "" || filepath.Base(r.Log) != r.Log || r.Log == ManifestName {
-			return nil, exit.Errorf("%s is damaged: run %d has no valid name of a log", name, i+1)
+			return nil, exit.Errorf("%s is damaged: the log of run %d has an invalid name", name, i+1)
 		}
 	}
 	return &m, nil
@@ -186,17 +187,17 @@ func (f *Folder) Close() {
 }
 
 // LogPath returns the path of a run's op log.
-func (f *Folder) LogPath(r *Run) string { return filepath.Join(f.Path, r.Log) }
+func (f *Folder) LogPath(r *Entry) string { return filepath.Join(f.Path, r.Log) }
 
 // Add adds a run, which has the next number as its name. The manifest is saved when the run begins, or by Save.
-func (f *Folder) Add(role string, varied ...Setting) *Run {
-	r := &Run{Log: fmt.Sprintf("%03d%s", len(f.Runs)+1, logSuffix), Role: role, Varied: varied, State: Planned}
+func (f *Folder) Add(role string, varied ...Setting) *Entry {
+	r := &Entry{Log: fmt.Sprintf("%03d%s", len(f.Runs)+1, oplog.Suffix), Role: role, Varied: varied, State: Planned}
 	f.Runs = append(f.Runs, r)
 	return r
 }
 
 // Missing returns the runs that are not done, in their order.
-func (m *Manifest) Missing() (all []*Run) {
+func (m *Manifest) Missing() (all []*Entry) {
 	for _, r := range m.Runs {
 		if r.State != Done {
 			all = append(all, r)
@@ -205,8 +206,19 @@ func (m *Manifest) Missing() (all []*Run) {
 	return all
 }
 
+// NextSeed returns a seed that no run of the folder has had: the names of a run that was killed may still be in use, and random
+// arrivals should not repeat themselves. The same seed of the folder gives the same ones again.
+func (m *Manifest) NextSeed() Setting {
+	begun := uint64(0)
+	for _, r := range m.Runs {
+		begun += uint64(r.Attempts)
+	}
+	// 53 bits, as other seeds have.
+	return Setting{"seed", strconv.FormatUint(bits.RotateLeft64((m.Seed+begun)*0x9e3779b97f4a7c15, 32)>>11, 10)}
+}
+
 // Begin saves that a run begins, after it has set aside what an earlier attempt left of its log.
-func (f *Folder) Begin(r *Run) error {
+func (f *Folder) Begin(r *Entry) error {
 	if err := f.setAside(r); err != nil {
 		return err
 	}
@@ -216,27 +228,27 @@ func (f *Folder) Begin(r *Run) error {
 }
 
 // Done saves that the log of a run is complete.
-func (f *Folder) Done(r *Run) error {
+func (f *Folder) Done(r *Entry) error {
 	r.State, r.Ended = Done, time.Now().UTC()
 	return f.Save()
 }
 
-// Failed saves that a run has ended without a complete log, and sets aside what there is of it.
-func (f *Folder) Failed(r *Run, why error) error {
+// Failed saves that a run has ended without a complete log, and sets the incomplete one aside.
+func (f *Folder) Failed(r *Entry, why error) error {
 	r.State, r.Ended, r.Error = Failed, time.Now().UTC(), why.Error()
 	return errors.Join(f.setAside(r), f.Save())
 }
 
 // Abandon saves that a run was interrupted, and is still to be made.
-func (f *Folder) Abandon(r *Run) error {
+func (f *Folder) Abandon(r *Entry) error {
 	err := f.setAside(r)
 	r.State, r.Began = Planned, time.Time{}
 	return errors.Join(err, f.Save())
 }
 
 // setAside moves the log of an attempt, complete or not, out of the folder.
-func (f *Folder) setAside(r *Run) error {
-	for _, suffix := range []string{"", partSuffix} {
+func (f *Folder) setAside(r *Entry) error {
+	for _, suffix := range []string{"", oplog.PartSuffix} {
 		from := f.LogPath(r) + suffix
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -255,35 +267,16 @@ func (f *Folder) setAside(r *Run) error {
 
 // Save writes the manifest. A crash leaves the old one or the new one.
 func (f *Folder) Save() error {
-	text, err := json.MarshalIndent(&f.Manifest, "", "  ")
-	if err == nil {
-		err = f.replace(append(text, '\n'))
-	}
+	name := filepath.Join(f.Path, ManifestName)
+	err := tempfile.Replace(name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(&f.Manifest)
+	})
 	if err != nil {
-		return exit.Errorf("cannot save %s: %w", filepath.Join(f.Path, ManifestName), files.Reason(err))
+		return exit.Errorf("cannot save %s: %w", name, files.Reason(err))
 	}
 	return nil
-}
-
-func (f *Folder) replace(text []byte) error {
-	next, err := os.CreateTemp(f.Path, "."+ManifestName+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(text)
-	if err == nil {
-		err = next.Chmod(0o644)
-	}
-	if err == nil {
-		err = next.Sync()
-	}
-	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), filepath.Join(f.Path, ManifestName))
-	}
-	if err != nil {
-		os.Remove(next.Name())
-	}
-	return err
 }
 
 // takeLock locks the folder until this process ends or closes it.

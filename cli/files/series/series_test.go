@@ -80,8 +80,8 @@ func TestBadFolders(t *testing.T) {
 		{"{", "is damaged"},
 		{"{}", "has version 0"},
 		{`{"version": 1, "kind": "find"}`, "is a folder of warp find, not of warp sweep"},
-		{`{"version": 1, "kind": "sweep", "runs": [{"log": "../../x"}]}`, "run 1 has no valid name of a log"},
-		{`{"version": 1, "kind": "sweep", "runs": [null]}`, "run 1 has no valid name of a log"},
+		{`{"version": 1, "kind": "sweep", "runs": [{"log": "../../x"}]}`, "the log of run 1 has an invalid name"},
+		{`{"version": 1, "kind": "sweep", "runs": [null]}`, "the log of run 1 has an invalid name"},
 	} {
 		check.OK(t, os.WriteFile(filepath.Join(f.Path, series.ManifestName), []byte(test.manifest), 0o644))
 		if _, err := series.Read(f.Path, "sweep"); err == nil || !strings.Contains(err.Error(), test.want) {

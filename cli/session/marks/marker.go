@@ -1,4 +1,4 @@
-// Package marks sets marks in a run: what somebody does to the store while it
+// Package marks sets marks in a run: notes on what people do to the store while it
 // is measured.
 package marks
 
@@ -30,7 +30,7 @@ func New(out *console.Console, set func(text string) (oplog.Mark, error)) *Marke
 	return &Marker{out: out, set: set}
 }
 
-var errNotMeasured = errors.New("the run is not measured now, so it has no place for a mark")
+var errNotMeasured = errors.New("the run is not being measured now, so it cannot be marked")
 
 // Mark sets a mark now and shows it. It fails if nothing is measured or the
 // text is not valid.
@@ -65,7 +65,7 @@ func (m *Marker) All() []oplog.Mark {
 }
 
 // Listen sets the marks of warp mark and of SIGUSR1 until stop is called.
-func (m *Marker) Listen(env command.Environment, run runsocket.Run) (stop func()) {
+func (m *Marker) Listen(env command.Environment, run runsocket.Info) (stop func()) {
 	server, err := runsocket.Listen(env, run, func(text string) (runsocket.Marked, error) {
 		mark, err := m.Mark(text)
 		return runsocket.Marked{At: mark.Time(), Text: mark.Text}, err

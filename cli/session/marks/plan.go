@@ -90,7 +90,7 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 	case m.At == "":
 		return nil, fmt.Errorf("%q has no time: write at: 2m", m.Text)
 	case err != nil || m.after < 0:
-		return nil, fmt.Errorf("%q: at is %q, and has to be a time since the begin such as 30s or 2m", m.Text, m.At)
+		return nil, fmt.Errorf("%q: at is %q, and must be a time since the start, such as 30s or 2m", m.Text, m.At)
 	case len(m.Exec) > maxCommand:
 		return nil, fmt.Errorf("%q: the command has %d bytes, and at most %d are allowed: put it into a file", m.Text, len(m.Exec), maxCommand)
 	}

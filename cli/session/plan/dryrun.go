@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
@@ -16,6 +17,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
+	"warp/pkg/oplog"
 )
 
 // A DryRun describes what a benchmark would do. It needs no store, no name
@@ -24,6 +26,8 @@ type DryRun struct {
 	Benchmark  string            `json:"benchmark"`
 	Parameters map[string]string `json:"parameters"`
 	Plan       []string          `json:"plan"`
+	Workload   *oplog.Workload   `json:"workload,omitempty"` // that the run would have
+	Cost       *Cost             `json:"cost,omitempty"`     // nil if it is not known, or there is none
 
 	groups []parameterGroup
 }
@@ -53,6 +57,16 @@ func New(inv *command.Invocation, benchmark string) *DryRun {
 // Say adds a line to the plan.
 func (d *DryRun) Say(format string, args ...any) {
 	d.Plan = append(d.Plan, fmt.Sprintf(format, args...))
+}
+
+// Identity adds the identity of the workload.
+func (d *DryRun) Identity(w oplog.Workload) {
+	d.Workload = &w
+	if w.ID == "" {
+		d.Say("the workload has no identity: %s", w.Unknown)
+		return
+	}
+	d.Say("the workload has the identity %s", w.ID)
 }
 
 // addGroup adds the flags of a group with their values.
@@ -94,7 +108,7 @@ func (d *DryRun) Bucket(t *target.Flags, o *bench.Options, foreign, randomSeed b
 		return
 	}
 	if t.Host == target.EmbeddedHost {
-		d.Say("bucket %s is made, and gone with the store when the run has ended", o.Buckets())
+		d.Say("bucket %s is made, and is gone with the store when the run has ended", o.Buckets())
 	} else {
 		d.Say("bucket %s is made if it does not exist, and stays", o.Buckets())
 	}
@@ -102,7 +116,7 @@ func (d *DryRun) Bucket(t *target.Flags, o *bench.Options, foreign, randomSeed b
 		d.Say("if it exists without object lock, %s is used in its place", o.LockBucket)
 	}
 	if len(o.MoreBuckets) > 0 {
-		d.Say("all of this holds for each of these buckets, over which the workers are spread")
+		d.Say("all of this applies to each of these buckets, among which the workers are divided")
 	}
 	d.planSeed(o, randomSeed)
 	if t.Host != target.EmbeddedHost {
@@ -116,7 +130,7 @@ func (d *DryRun) planRemoval(o *bench.Options) {
 		d.Say("EVERY object in the bucket is deleted first, whoever it belongs to")
 	}
 	if !o.NoClear {
-		d.Say("what dead runs have left in it is removed")
+		d.Say("objects that dead runs left in it are removed")
 	}
 	if o.KeepData || o.NoClear {
 		d.Say("objects stay in the bucket when the run has ended")
@@ -175,7 +189,12 @@ func Requests(o *bench.Options, others []string) string {
 		ends = []string{"Ctrl-C"}
 	}
 	how := "as fast as they are answered"
-	if o.OpenLoop() {
+	switch {
+	case len(o.Rates) > 0:
+		how = "as often as the profile says"
+	case o.Times != nil:
+		how = "when they are due"
+	case o.OpenLoop():
 		how = fmt.Sprintf("at %s requests/s", rates(o))
 		if o.Poisson {
 			how += " with Poisson arrivals"
@@ -193,11 +212,12 @@ func (d *DryRun) Show(inv *command.Invocation, asked flagtype.Asked) error {
 	for i, line := range d.Plan {
 		d.Plan[i] = inv.Hide.Text(line)
 	}
-	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON, asked == flagtype.AskedAll) })
+	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON, asked == flagtype.AskedAll, inv.OutWidth()) })
 }
 
 // write writes the plan: what was set first, then what would happen, and then the defaults.
-func (d *DryRun) write(w io.Writer, asJSON, defaults bool) error {
+// Sentences are broken at blanks into lines of width columns; 0 is any width.
+func (d *DryRun) write(w io.Writer, asJSON, defaults bool, width int) error {
 	if asJSON {
 		return console.WriteJSON(w, d)
 	}
@@ -205,16 +225,25 @@ func (d *DryRun) write(w io.Writer, asJSON, defaults bool) error {
 	number := d.list(t, "Set", true)
 	fmt.Fprintln(t, "What would happen")
 	for _, line := range d.Plan {
-		fmt.Fprintln(t, "  - "+line)
+		fmt.Fprintln(t, fold("  - ", line, width))
 	}
 	fmt.Fprintln(t)
 	if defaults {
 		d.list(t, "", false)
 	} else {
-		fmt.Fprintf(t, "%s more have their defaults, which --dry-run=all shows.\n", human.Plural(number, "parameter"))
+		fmt.Fprintln(t, fold("", human.Count(number, "more parameter has its default", "more parameters have their defaults")+", shown by --dry-run=all.", width))
 	}
-	fmt.Fprintln(t, "Nothing of it was done (--dry-run).")
+	fmt.Fprintln(t, "Nothing was done (--dry-run).")
 	return t.Flush()
+}
+
+// fold appends a sentence to head, in lines of width columns that begin at the same column; 0 is any width.
+func fold(head, sentence string, width int) string {
+	if width <= 0 {
+		return head + sentence
+	}
+	column := utf8.RuneCountInString(head)
+	return head + human.Wrap(sentence, column, width, strings.Repeat(" ", min(column, width/2)))
 }
 
 // list writes the parameters that were set, or those that were not, and returns the number of the others. Without a title

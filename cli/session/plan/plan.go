@@ -13,6 +13,7 @@ import (
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/generator"
 )
 
 // Note notes what is going to happen: as a line on a terminal, otherwise as the
@@ -36,12 +37,13 @@ func parts(inv *command.Invocation, t *target.Flags, o *bench.Options, clients i
 	if clients > 0 {
 		on = human.Plural(clients, "client") + ", each"
 	}
-	end := "until Ctrl-C"
-	if o.Duration > 0 {
-		end = human.Duration(o.Duration)
-	}
 	pace := ""
-	if o.OpenLoop() {
+	switch {
+	case len(o.Rates) > 0:
+		pace = "like a profile"
+	case o.Replay != nil:
+		pace = fmt.Sprintf("speed %g", o.Replay.Speed)
+	case o.OpenLoop():
 		pace = rates(o) + " requests/s"
 	}
 	hosts := human.Plural(len(t.Hosts), "host")
@@ -52,7 +54,28 @@ func parts(inv *command.Invocation, t *target.Flags, o *bench.Options, clients i
 		hosts = t.Hosts[0]
 	}
 	return []columns.Part{{Text: strings.ToUpper(o.Benchmark)}, {Text: on, Drop: 1}, {Text: hosts, Drop: 3}, {Text: "bucket " + o.Buckets(), Drop: 4},
-		{Text: objects(inv, o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end}}
+		{Text: objects(inv, o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end(inv, o)}}
+}
+
+// end returns what ends the run.
+func end(inv *command.Invocation, o *bench.Options) string {
+	passes := 0
+	if f := command.FindFlag(inv.Command.Flags(), "epochs"); f != nil {
+		passes, _ = f.Get().(int)
+	}
+	switch {
+	case o.Duration > 0:
+		return human.Duration(o.Duration)
+	case o.Replay != nil:
+		return "until the end of the log"
+	case o.MaxObjects > 0:
+		return "until " + human.Plural(o.MaxObjects, "object")
+	case o.TotalSize > 0:
+		return "until " + generator.FormatSize(o.TotalSize)
+	case passes > 0:
+		return human.Count(passes, "pass", "passes")
+	}
+	return "until Ctrl-C"
 }
 
 // rates returns the rate of an open loop, or the lowest and the highest one of its stages.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/cli/terminal/console"
+	"warp/internal/tempfile"
 	"warp/pkg/store"
 )
 
@@ -80,7 +80,7 @@ func (o *Options) explain(err error) error {
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
 		return exit.Errorf("--serverprof: %w", err).WithHint("use keys of an administrator of the store, or leave it out")
 	case o.Coordinator && errors.As(err, &nobody):
-		return exit.Errorf("--serverprof: %v", nobody).WithHint("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
+		return exit.Errorf("--serverprof: %v", nobody).WithHint("with --warp-client the coordinator asks for the profiles, but it cannot reach the store: start it on a machine that can, or leave out --serverprof")
 	}
 	return exit.Errorf("--serverprof: %w", err).WithHint("leave it out")
 }
@@ -144,20 +144,13 @@ func (p *Profiles) Save() {
 }
 
 func (p *Profiles) save() error {
-	f, err := os.CreateTemp(filepath.Dir(p.path), ".warp-profiles-*")
-	if err != nil {
-		return errors.Join(err, p.stop())
-	}
-	defer os.Remove(f.Name()) // gone already if all went well
-	err = p.client.ServerProfilesTo(context.Background(), f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), p.path)
+	fetched := false
+	err := tempfile.Replace(p.path, func(w io.Writer) error {
+		fetched = true
+		return p.client.ServerProfilesTo(context.Background(), w)
+	})
+	if !fetched {
+		err = errors.Join(err, p.stop())
 	}
 	return err
 }

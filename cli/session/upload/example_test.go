@@ -18,6 +18,6 @@ func ExampleFlags_Check() {
 	}
 	// Output:
 	// <nil>
-	// --upload: bucket warp-benchmark-bucket has the name of one that is measured, which is for objects of the run only; use a bucket of another name
+	// --upload: bucket warp-benchmark-bucket has the same name as a measured bucket, which is only for objects of the run; use a bucket of another name
 	// --upload: keys do not belong in the address; put them into WARP_UPLOAD_ACCESS_KEY and WARP_UPLOAD_SECRET_KEY
 }

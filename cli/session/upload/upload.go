@@ -27,7 +27,7 @@ type Flags struct {
 	region, caFile string
 }
 
-// Variables with the keys for --upload. Those of the store that is measured are not used for anything else.
+// Variables with the keys for --upload. The keys of the measured store are not used for it.
 const (
 	uploadAccessVariable  = "WARP_UPLOAD_ACCESS_KEY"
 	uploadSecretVariable  = "WARP_UPLOAD_SECRET_KEY"
@@ -90,7 +90,7 @@ func (f *Flags) Check(buckets []string, noLog bool) error {
 		return exit.Usagef("--upload-ca-file needs an --upload to https://")
 	case slices.Contains(buckets, p.bucket):
 		// Two hosts may be two names of one store, so the host does not matter.
-		return exit.Usagef("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).WithHint("use a bucket of another name")
+		return exit.Usagef("--upload: bucket %s has the same name as a measured bucket, which is only for objects of the run", p.bucket).WithHint("use a bucket of another name")
 	}
 	return target.CheckCertificates("--upload-ca-file", f.caFile, "", "")
 }

@@ -154,7 +154,7 @@ func (p *Page) End(ctx context.Context) {
 		p.server.End("the run is over")
 	}
 	if p.final && ctx.Err() == nil && !p.run.Suite {
-		linger(ctx, p.run.Invocation)
+		waitForInterrupt(ctx, p.run.Invocation)
 	}
 	p.server.Close()
 }

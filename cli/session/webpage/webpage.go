@@ -62,7 +62,7 @@ func (f *Flags) listen(inv *command.Invocation, o web.Options) (*web.Server, err
 	// With --quiet as well, because the token cannot be guessed.
 	inv.Say("warp: page at " + server.URL())
 	if f.Browser && !openBrowser(inv, server.OpenURL()) {
-		inv.Notef("there is no browser to be opened here; open that address in one")
+		inv.Notef("no browser can be opened here; open that address in one")
 	}
 	return server, nil
 }
@@ -108,11 +108,11 @@ func (f *Flags) ShowRecorded(ctx context.Context, inv *command.Invocation, p *pa
 	defer server.Close()
 	server.Show(p)
 	server.End("recorded")
-	linger(ctx, inv)
+	waitForInterrupt(ctx, inv)
 	return nil
 }
 
-func linger(ctx context.Context, inv *command.Invocation) {
+func waitForInterrupt(ctx context.Context, inv *command.Invocation) {
 	inv.Notef("the page stays until Ctrl-C")
 	<-ctx.Done()
 }

@@ -30,6 +30,7 @@ type Console struct {
 	Out, Err io.Writer
 	Hide     *redact.Redactor
 
+	columns            func() int // of standard error now; 0 = it is not a terminal
 	Quiet, JSON, debug bool
 	OutColor, errColor bool
 	mu                 sync.Mutex       // one writer on Err at a time
@@ -54,6 +55,7 @@ type Streams struct {
 // standard error is not a terminal, nor with --quiet or --json.
 func New(a Streams, env func(name string) (value string, ok bool), o Options, hide *redact.Redactor) *Console {
 	c := &Console{Out: a.Out, Err: a.Err, Hide: hide, Quiet: o.Quiet, JSON: o.JSON, debug: o.Debug}
+	c.columns = func() int { return terminal.Columns(a.Err, env) }
 	noColor, _ := env("NO_COLOR")
 	dumb, _ := env("TERM")
 	plain := o.NoColor || noColor != "" || dumb == "dumb"
@@ -88,7 +90,7 @@ func sameFile(a, b io.Writer) bool {
 	return os.SameFile(infos[0], infos[1])
 }
 
-// OutWidth returns the width of standard output, 0 if it is no terminal.
+// OutWidth returns the width of standard output, 0 if it is not a terminal.
 func (c *Console) OutWidth() int {
 	if fd, ok := terminal.Descriptor(c.Out); ok {
 		return terminal.Width(fd)
@@ -101,8 +103,22 @@ func (c *Console) View(interval time.Duration) *live.View {
 	return &live.View{Console: c, Quiet: c.Quiet, JSON: c.JSON, Color: c.errColor, Interval: interval, Now: time.Now}
 }
 
-// Say writes one line to standard error, above whatever is drawn there.
-func (c *Console) Say(line string) { c.print(c.Hide.Text(line)) }
+// Say writes one line to standard error, above whatever is drawn there. On a terminal the line is broken at blanks.
+func (c *Console) Say(line string) {
+	columns := 0
+	if c.columns != nil {
+		columns = c.columns()
+	}
+	c.print(fit(c.Hide.Text(line), columns))
+}
+
+// fit breaks a line at blanks if it is wider than the terminal. 0 columns mean that it is not a terminal.
+func fit(line string, columns int) string {
+	if columns <= 0 || utf8.RuneCountInString(line) <= columns {
+		return line
+	}
+	return human.Wrap(line, 0, columns, "")
+}
 
 func (c *Console) print(line string) {
 	c.mu.Lock()
@@ -134,7 +150,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Note prints a line that is no warning, unless --quiet is given.
+// Note prints a line that is not a warning, unless --quiet is given.
 func (c *Console) Note(text string) { c.Notef("%s", text) }
 
 // Notef is Note with a format.
@@ -290,11 +306,7 @@ func (c *Console) Draw(lines []string) {
 // whatever the error contains, because scripts and logs cut at line ends. On a
 // terminal the line is broken at blanks, so that it fits into columns.
 func PrintError(w io.Writer, hide *redact.Redactor, err error, columns int) {
-	line := "warp: error: " + hide.Text(oneLine(err.Error()))
-	if columns > 0 && utf8.RuneCountInString(line) > columns {
-		line = terminal.Wrap("", strings.Fields(line), "", columns)
-	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(w, fit("warp: error: "+hide.Text(oneLine(err.Error())), columns))
 }
 
 // oneLine joins the lines of s, and removes control characters: parts of a
@@ -309,7 +321,7 @@ func oneLine(s string) string {
 }
 
 // Result writes the result of the command to standard output. A reader that has
-// closed its end, such as head, is no error.
+// closed its end, such as head, is not an error.
 func (c *Console) Result(write func(io.Writer) error) error {
 	shown := terminal.NewPlainWriter(c.Out, c.OutColor)
 	w := bufio.NewWriter(shown)

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,5 +48,24 @@ func TestLastWarning(t *testing.T) {
 	case <-done:
 	case <-time.After(time.Minute):
 		t.Error("it waits")
+	}
+}
+
+// A note on a terminal is broken at blanks, and nowhere else.
+func TestNoteFitsTerminal(t *testing.T) {
+	t.Parallel()
+	const text = "Benchmark data written to a file with a name-that-is-as-long-as-it-is, which is long"
+	for columns, want := range map[int]string{
+		0:   "warp: " + text + "\n",
+		200: "warp: " + text + "\n",
+		60:  "warp: Benchmark data written to a file with a\nname-that-is-as-long-as-it-is, which is long\n",
+	} {
+		var said strings.Builder
+		c := New(Streams{Err: &said}, func(string) (string, bool) { return "", false }, Options{}, &redact.Redactor{})
+		c.columns = func() int { return columns }
+		c.Notef("%s", text)
+		if said.String() != want {
+			t.Errorf("%d columns: %q", columns, said.String())
+		}
 	}
 }

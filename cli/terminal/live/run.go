@@ -25,8 +25,8 @@ type Actions struct {
 	Mark func(text string) error // notes what was done to the store; nil = there are no marks
 }
 
-// A Run shows how a run goes.
-type Run struct {
+// A RunView shows the progress of a run.
+type RunView struct {
 	view     *View
 	snapshot func() monitor.Snapshot
 	start    time.Time
@@ -42,8 +42,8 @@ type Run struct {
 
 // Run shows the snapshots of a run of the given length until Finish is
 // called. A length of 0 means that it is not known.
-func (v *View) Run(snapshot func() monitor.Snapshot, length time.Duration, actions Actions) *Run {
-	r := &Run{view: v, snapshot: snapshot, start: v.Now(), length: length, pb: newTimeBar(int64(length))}
+func (v *View) Run(snapshot func() monitor.Snapshot, length time.Duration, actions Actions) *RunView {
+	r := &RunView{view: v, snapshot: snapshot, start: v.Now(), length: length, pb: newTimeBar(int64(length))}
 	r.keys = keyboard{actions: actions, note: v.Note}
 	release := func() {}
 	if v.inPlace() {
@@ -57,7 +57,7 @@ func (v *View) Run(snapshot func() monitor.Snapshot, length time.Duration, actio
 }
 
 // Finish removes the view.
-func (r *Run) Finish() {
+func (r *RunView) Finish() {
 	r.stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *Run) Finish() {
 	r.view.Clear()
 }
 
-func (r *Run) press(key rune) {
+func (r *RunView) press(key rune) {
 	r.mu.Lock()
 	act := r.keys.press(key)
 	r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *Run) press(key rune) {
 	r.draw()
 }
 
-func (r *Run) draw() {
+func (r *RunView) draw() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	width, height := r.view.Size()
@@ -86,7 +86,7 @@ func (r *Run) draw() {
 
 // lines is the view: the time bar, a line for each operation, the last minute,
 // and the slowest of several clients and hosts.
-func (r *Run) lines(width, height int, elapsed time.Duration) []string {
+func (r *RunView) lines(width, height int, elapsed time.Duration) []string {
 	snap := r.snapshot()
 	snap.Ops = slices.Clone(snap.Ops) // they are others' too
 	slices.SortStableFunc(snap.Ops, func(a, b monitor.Op) int { return cmp.Compare(b.Requests, a.Requests) })
@@ -112,7 +112,7 @@ func (r *Run) lines(width, height int, elapsed time.Duration) []string {
 	return append(lines, hints...)
 }
 
-func (r *Run) head(width int, elapsed time.Duration) string {
+func (r *RunView) head(width int, elapsed time.Duration) string {
 	if r.length == 0 {
 		return "Running  " + human.Brief(elapsed)
 	}
@@ -124,7 +124,7 @@ func (r *Run) head(width int, elapsed time.Duration) string {
 }
 
 // operations has them in the order of the report.
-func (r *Run) operations(snap *monitor.Snapshot, width int) []string {
+func (r *RunView) operations(snap *monitor.Snapshot, width int) []string {
 	rows := rowsOf(snap.Ops)
 	if len(rows) == 0 {
 		return nil
@@ -157,14 +157,14 @@ func rowsOf(ops []monitor.Op) (rows []figures.Row) {
 }
 
 // paint makes errors red.
-func (r *Run) paint(_ int, title, cell string) string {
+func (r *RunView) paint(_ int, title, cell string) string {
 	errors := title == "errors" && strings.TrimSpace(cell) != "0"
 	return terminal.Paint(r.view.Color && errors, color.FgRed, cell)
 }
 
 // lastMinute draws the throughput of the first operation that moves payload, or
 // of the first where none does.
-func (r *Run) lastMinute(snap *monitor.Snapshot, width int) string {
+func (r *RunView) lastMinute(snap *monitor.Snapshot, width int) string {
 	if len(snap.Ops) == 0 {
 		return ""
 	}
@@ -192,7 +192,7 @@ const (
 )
 
 // parts returns the table of clients or hosts, if there are several.
-func (r *Run) parts(noun string, parts []recent, ops []monitor.Op, width int) []string {
+func (r *RunView) parts(noun string, parts []recent, ops []monitor.Op, width int) []string {
 	if len(parts) < 2 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (r *Run) parts(noun string, parts []recent, ops []monitor.Op, width int) []
 }
 
 // printLines writes a line per operation, for log files.
-func (r *Run) printLines() {
+func (r *RunView) printLines() {
 	elapsed := r.view.Now().Sub(r.start)
 	for _, op := range r.snapshot().Ops {
 		if r.view.JSON {

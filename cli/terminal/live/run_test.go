@@ -18,7 +18,7 @@ import (
 
 // A fake is a run whose figures a test sets.
 type fake struct {
-	*Run
+	*RunView
 	now    time.Time
 	dead   string // a host that does not answer
 	stuck  bool   // no request ends any more
@@ -39,8 +39,8 @@ func newFake(hosts, clients int) *fake {
 		f.totals.Clients = append(f.totals.Clients, monitor.Part{Name: fmt.Sprintf("load-%d:7761", i+1)})
 	}
 	v := &View{Console: &lines{}, Now: func() time.Time { return f.now }}
-	f.Run = &Run{view: v, snapshot: f.snapshot, start: f.now, length: 5 * time.Minute, pb: newTimeBar(int64(5 * time.Minute))}
-	f.Run.keys = keyboard{there: true, note: v.Note, actions: Actions{Mark: func(string) error { return nil }}}
+	f.RunView = &RunView{view: v, snapshot: f.snapshot, start: f.now, length: 5 * time.Minute, pb: newTimeBar(int64(5 * time.Minute))}
+	f.RunView.keys = keyboard{there: true, note: v.Note, actions: Actions{Mark: func(string) error { return nil }}}
 	return f
 }
 

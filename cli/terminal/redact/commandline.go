@@ -14,13 +14,13 @@ import (
 // Mark replaces hidden text.
 const Mark = "***"
 
-// secretFlags are the flags whose values nobody may see. An access key is a
-// name, and no secret.
+// secretFlags returns the flags whose values are secrets. An access key is not
+// a secret, but a name.
 func secretFlags() []string {
 	return []string{"secret-key", "session-token", "access-token", "sts-web-token", "influxdb"}
 }
 
-// secretVariables are environment variables that carry such values.
+// secretVariables returns the environment variables whose values are secrets.
 func secretVariables() []string {
 	return []string{
 		"WARP_SECRET_KEY", "WARP_SESSION_TOKEN", "WARP_ACCESS_TOKEN", "WARP_STS_WEB_TOKEN", "WARP_CLIENT_TOKEN", "WARP_INFLUXDB_CONNECT",
@@ -30,7 +30,7 @@ func secretVariables() []string {
 	}
 }
 
-// secretHeaders are the headers of requests that carry such values.
+// secretHeaders returns the headers of requests whose values are secrets.
 func secretHeaders() []string {
 	return []string{"Authorization", "X-Amz-Security-Token", "X-Amz-Server-Side-Encryption-Customer-Key"}
 }
@@ -40,12 +40,11 @@ func HasURL(name string) bool {
 	return slices.Contains([]string{"host", "s3endpoint", "base-uri", "influxdb", "pushgateway", "upload", "statsd", "metrics"}, name)
 }
 
-// IsSecret reports whether name is a secret flag or looks like somebody's
-// attempt to spell one: a wrong flag is refused, but its value is a secret all
-// the same.
+// IsSecret reports whether name is a secret flag or a misspelled one. Unknown
+// flags are errors, but the value in the message may still be a secret.
 func IsSecret(name string) bool {
 	if name == "token-file" || name == "tokenfile" || name == "credentials-file" {
-		return false // they say where the secret is
+		return false // the name of the file that has the secret
 	}
 	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
 	for _, part := range []string{"secret", "token", "password", "passwd", "credential"} {
@@ -92,15 +91,15 @@ func secretsIn(args []string) (secrets, clean []string) {
 		name, value, hasValue, ok := SplitFlag(args[i])
 		switch {
 		case ok && IsCommand(name) && (hasValue || i+1 < len(args)):
+			at := i
 			if !hasValue {
-				i++
-				value = args[i]
+				at, value = i+1, args[i+1] // which is looked at next, too: -h has no value
 			}
 			inside, shown := secretsInCommand(value)
 			secrets = append(secrets, inside...)
-			clean[i] = strings.TrimSuffix(args[i], value) + shown
+			clean[at] = strings.TrimSuffix(args[at], value) + shown
 		case !ok || !IsSecret(name):
-		case glued(name) != "": // --secret-keyVALUE: the = was forgotten
+		case glued(name) != "": // --secret-keyVALUE, without the =
 			rest := args[i][strings.Index(args[i], glued(name)):]
 			secrets = append(secrets, glued(name), rest)
 			clean[i] = strings.TrimSuffix(args[i], rest) + Mark
@@ -116,8 +115,8 @@ func secretsIn(args []string) (secrets, clean []string) {
 	return secrets, clean
 }
 
-// IsCommand reports whether the value of a flag is a command line itself.
-func IsCommand(name string) bool { return name == "a" || name == "b" }
+// IsCommand reports whether the value of a flag is a command line itself, one of the sides of warp ab.
+func IsCommand(name string) bool { return len(name) == 1 && name >= "a" && name <= "h" }
 
 // secretsInCommand finds the secrets in a command line that is a single word. A
 // command line that cannot be parsed is hidden as a whole.
@@ -150,8 +149,8 @@ func passwordsIn(args []string) (users []string) {
 	return users
 }
 
-// hiddenValue returns the text that replaces the value of a secret flag. Where
-// the numbers of a run were sent is worth knowing, the token is not.
+// hiddenValue returns the text that replaces the value of a secret flag. The host
+// that receives metrics stays; its token is hidden.
 func hiddenValue(name, value string) string {
 	if strings.HasPrefix(name, "inf") {
 		if at := strings.LastIndexByte(value, '@'); at >= 0 {
@@ -164,9 +163,8 @@ func hiddenValue(name, value string) string {
 	return Mark
 }
 
-// Args returns args as they may be recorded: without the values of
-// secret flags, without passwords in URLs, and without these values where they
-// occur elsewhere.
+// Args returns args without secrets, so that they can be recorded: without the
+// values of secret flags and passwords in URLs, wherever they occur.
 func Args(args []string) []string {
 	secrets, clean := secretsIn(args)
 	r := &Redactor{}

@@ -10,26 +10,26 @@ import (
 )
 
 // A Redactor removes known secrets from everything that leaves the process. A secret
-// is hidden as the value of its flag, variable or header, and by itself where
-// it cannot be taken for a word: a key "get" must not turn every message into
-// stars.
+// is hidden as the value of its flag, variable or header. Elsewhere it is hidden
+// only if it is not an ordinary word: a key "get" must not turn every message
+// into stars.
 type Redactor struct {
 	mu      sync.Mutex
-	secrets []hiddenText // longest first, so that none is left as a rest of another
+	secrets []hiddenText // longest first, because one may contain another
 	users   []string     // text before the @ of URLs
 }
 
 type hiddenText struct {
 	text  string
-	value *regexp.Regexp // finds it behind one of its names
+	value *regexp.Regexp // matches the secret after one of its names
 }
 
 const (
-	minSecret = 8  // a shorter one may be any word
-	minChance = 20 // one of this length is no part of another word by chance
+	minSecret = 8  // a shorter secret may be an ordinary word
+	minChance = 20 // a secret of this length is not part of another word by chance
 )
 
-// New knows the secrets of a command line and of the environment.
+// New returns a Redactor that knows the secrets of a command line and of the environment.
 func New(args []string, env func(name string) (value string, ok bool)) *Redactor {
 	r := &Redactor{}
 	secrets, _ := secretsIn(args)
@@ -49,7 +49,7 @@ func New(args []string, env func(name string) (value string, ok bool)) *Redactor
 	return r
 }
 
-// Add makes more values known, for instance from a credentials file.
+// Add adds secrets, for instance from a credentials file.
 func (r *Redactor) Add(secrets ...string) {
 	r.mu.Lock()
 	for _, s := range secrets {
@@ -67,20 +67,20 @@ func (r *Redactor) Add(secrets ...string) {
 	}
 }
 
-// encodings returns the forms in which warp sends a secret: as it is, in a URL, and in Base64.
+// encodings returns the forms in which warp sends a secret: unchanged, in a URL, and in Base64.
 func encodings(secret string) []string {
 	inBase64 := base64.StdEncoding.EncodeToString([]byte(secret))
 	form := url.QueryEscape(secret)
 	return []string{secret, form, strings.ReplaceAll(form, "+", "%20"), url.PathEscape(secret), inBase64, url.QueryEscape(inBase64)}
 }
 
-// AddURL makes the user and the password of a URL known, if it has them, and what proves a shared access signature.
+// AddURL adds the user and the password of a URL, if it has them, and the secret of a shared access signature.
 func (r *Redactor) AddURL(s string) {
 	r.addUsers(userOf(s))
 	r.addSignatures(s)
 }
 
-// signature finds the secret in a shared access signature or in a connection string of Azure.
+// signature matches the secret in a shared access signature or in a connection string of Azure.
 var signature = regexp.MustCompile(`(?i)(?:\b|%3f|%26)(?:sig|AccountKey)=([^&;,\s"']+)`)
 
 func (r *Redactor) addSignatures(texts ...string) {
@@ -120,8 +120,8 @@ func (r *Redactor) addUsers(users ...string) {
 	}
 }
 
-// userOf is the user information of a value that is a URL. A password that
-// should have been escaped belongs to it.
+// userOf returns the user information of a value that is a URL. It includes a
+// password that should have been escaped.
 func userOf(s string) string {
 	_, rest, _ := strings.Cut(s, "://")
 	if at := strings.LastIndexByte(rest, '@'); at > 0 {
@@ -130,7 +130,7 @@ func userOf(s string) string {
 	return ""
 }
 
-// valuePattern finds a secret as the value of a flag, a variable or a header.
+// valuePattern matches a secret as the value of a flag, a variable or a header.
 func valuePattern(secret string) *regexp.Regexp {
 	var names []string
 	for _, name := range slices.Concat(secretFlags(), secretVariables(), secretHeaders()) {
@@ -139,14 +139,14 @@ func valuePattern(secret string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b((?:` + strings.Join(names, "|") + `)["']?(?:=|:?\s+|:)["']?(?:(?:Bearer|Token|Basic) )?)` + regexp.QuoteMeta(secret) + `(["'\s,;&]|$)`)
 }
 
-// signatures finds what signs a request, in the query or in the header of one that somebody echoes. It is as good as a
-// key until it expires. Values of flags are shorter.
+// signatures matches the signature of a request that somebody echoes, in its query or its headers. Until it expires it
+// is as good as a key. Values of flags are shorter.
 var signatures = regexp.MustCompile(`((?i:X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|\bSignature|(?:\b|%3f|%26)sig)["']?(?:=|%3[dD]|:\s*)["']?)[A-Za-z0-9+/=%._~-]{20,}`)
 
-// authorization finds the header that says who sends a request.
+// authorization matches the header with the credentials of a request.
 var authorization = regexp.MustCompile(`((?i:Authorization)["']?(?:=|:\s*)\[?["']?(?i:Basic|Bearer|Token|SharedKey|AWS)\s+(?:[A-Za-z0-9]+:)?)[^\s"',;\]]+`)
 
-// userinfo finds the text before the @ of a URL's host.
+// userinfo matches the text before the @ of a URL's host.
 var userinfo = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+@`)
 
 // Text returns s without the secrets.
@@ -174,8 +174,8 @@ func (r *Redactor) Text(s string) string {
 	})
 }
 
-// replaceSecret replaces secret in s where it is a word by itself. A long
-// secret, which cannot occur by chance, is replaced anywhere.
+// replaceSecret replaces secret in s where it is a whole word. A long secret,
+// which cannot occur by chance, is replaced everywhere.
 func replaceSecret(s, secret string) string {
 	switch {
 	case len(secret) < minSecret:

@@ -31,7 +31,7 @@ const (
 // for each period.
 type Counts struct {
 	from, to    int64 // of the window; without a window, from is the first start
-	windowKnown bool  // the begin of the window is known
+	windowKnown bool  // the start of the window is known
 	last        int64 // latest end of a request
 
 	counted, due uint64 // requests, and how many of them had a time at which they were due
@@ -266,7 +266,7 @@ func (s *period) intervalIndex(at int64) int64 {
 	return min(fineIntervals+(since-fineRange)/coarseInterval, maxIntervals-1)
 }
 
-// intervalBoundary returns the begin of an interval.
+// intervalBoundary returns the start of an interval.
 func (s *period) intervalBoundary(i int64) int64 {
 	return exact.AddInt(s.from, min(i, fineIntervals)*fineInterval+max(i-fineIntervals, 0)*coarseInterval)
 }

@@ -49,7 +49,7 @@ type recovery struct {
 	relapse *outage // the next one before the next mark
 }
 
-// A steady time is what the time after a mark is compared with.
+// A steady time is the time before a mark with which the time after it is compared.
 type steady struct {
 	rate  float64 // objects per ns
 	stall int64   // a gap from this length on is a stall

@@ -50,7 +50,7 @@ func (m *Counts) periodStartingAt(at int64) int {
 	return 0
 }
 
-// report fills in the figures of the mark at the begin of period k.
+// report fills in the figures of the mark at the start of period k.
 func (m *Counts) report(r *results.MarkReport, k int, c *curve, end int64, found *recovery) {
 	from, next, previous := m.periods[k].from, end, max(m.periods[k-1].from, m.from)
 	if k+1 < len(m.periods) {
@@ -96,7 +96,7 @@ func (s *period) wholePhase(from, to int64) *results.MarkPhase {
 }
 
 // phaseBetween returns the figures between two instants of the period. Head
-// includes requests in flight at its begin, and tail requests that started after
+// includes requests in flight at its start, and tail requests that started after
 // its end.
 func (s *period) phaseBetween(c *curve, from, to int64, head, tail bool) *results.MarkPhase {
 	if to <= from {

@@ -11,13 +11,13 @@ import (
 	"warp/pkg/store"
 )
 
-// Objects have as many parts as the store allows, and no more: it would refuse
-// the next.
+// Objects have as many parts as the store allows, and no more: a store such as
+// S3 Express would refuse the next.
 func TestAppendBeginsNewObjects(t *testing.T) {
 	t.Parallel()
 	const limit = 7
 	var seen perKey
-	runFor(t, 3*time.Second, teststore.StartAppender(t, limit), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
+	runFor(t, 3*time.Second, teststore.Start(t, teststore.Embedded, teststore.Options{}), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
 		&ops.Append{Sizes: sizes(t, "10"), Parts: limit}, &seen)
 	full := 0
 	for key, n := range seen.rows {

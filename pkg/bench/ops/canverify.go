@@ -34,9 +34,9 @@ func canVerifyFound(ctx context.Context, e *bench.Env, objects []store.Object) e
 		return canVerify(ctx, w, &objects[0])
 	}
 	for i := range objects {
-		if !generator.MadeBy(e.Seed, objects[i].Key) {
-			return fmt.Errorf("--verify=content: %s was not uploaded with --seed=%d, so its right content is not known; "+
-				"name the seed of the run that uploaded it, choose other objects with --prefix, or use another --verify", objects[i].Key, e.Seed)
+		if !generator.MadeBy(e.ObjectsSeed, objects[i].Key) {
+			return fmt.Errorf("--verify=content: %s was not uploaded with --seed=%d, so its correct content is not known; "+
+				"name the seed of the run that uploaded it, choose other objects with --prefix, or use another --verify", objects[i].Key, e.ObjectsSeed)
 		}
 	}
 	return nil

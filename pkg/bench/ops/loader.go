@@ -16,7 +16,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Loader uploads and downloads as NVIDIA's aisloader does: it reads what is in the bucket and what it has uploaded
+// Loader uploads and downloads as NVIDIA's aisloader does: it reads the objects in the bucket and the objects it has uploaded
 // itself. It works in one bucket.
 type Loader struct {
 	Sizes      generator.Sizes

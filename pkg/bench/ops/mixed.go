@@ -6,6 +6,7 @@ import (
 
 	"warp/pkg/bench"
 
+	"warp/pkg/generator"
 	"warp/pkg/store"
 )
 
@@ -13,6 +14,9 @@ import (
 type Mixed struct {
 	Pool
 	Get, Stat, Put, Delete float64 // shares of the requests; only their ratio counts
+	// Ranges is the share of the downloads that are ranges, each of one of RangeSizes at a random place.
+	Ranges     float64
+	RangeSizes generator.Sizes
 
 	shared   []sharedPool // by bucket
 	versions bool         // entries are versions of objects
@@ -70,13 +74,24 @@ func (m *Mixed) Do(ctx context.Context, w *bench.Worker) error {
 	x := w.Rand.Float64() * m.total
 	switch {
 	case x < m.Get:
-		return m.read(ctx, w, func(o *store.Object) error { return w.Download(ctx, o, store.Get{Ref: o.Ref}) })
+		return m.read(ctx, w, func(o *store.Object) error { return m.download(ctx, w, o) })
 	case x < m.Get+m.Stat:
 		return m.read(ctx, w, func(o *store.Object) error { return stat(ctx, w, o) })
 	case x < m.Get+m.Stat+m.Put:
 		return m.upload(ctx, w)
 	}
 	return m.remove(ctx, w)
+}
+
+// download downloads an object, or a part of it.
+func (m *Mixed) download(ctx context.Context, w *bench.Worker, o *store.Object) error {
+	get := store.Get{Ref: o.Ref}
+	if m.Ranges > 0 && w.Rand.Float64() < m.Ranges {
+		if size := m.RangeSizes.Next(w.Rand); size > 0 && size < o.Size {
+			get.Offset, get.Length = w.Rand.Int64N(o.Size-size+1), size
+		}
+	}
+	return w.Download(ctx, o, get)
 }
 
 func (m *Mixed) read(ctx context.Context, w *bench.Worker, do func(*store.Object) error) error {

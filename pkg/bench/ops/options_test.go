@@ -283,7 +283,7 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 			}
 			r := &bench.Runner{Client: client, Op: op, Options: bench.Options{
 				Benchmark: "put", RunID: "run" + says[:8], ClientID: "client", Seed: 1, Bucket: "refused", Concurrency: 1,
-				Duration: 50 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute, Payload: generator.PayloadOptions{Seed: 1},
+				Duration: 500 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute, Payload: generator.PayloadOptions{Seed: 1},
 			}}
 			if err := r.Open(t.Context()); err != nil {
 				t.Fatal(err)

@@ -20,12 +20,16 @@ import (
 type Pool struct {
 	Objects      int // number of objects; with ListExisting the maximum, 0 = all
 	Sizes        generator.Sizes
-	Versions     int  // versions of each object
-	ListExisting bool // use the objects in the bucket
-	ListFlat     bool // without descending into prefixes
-	All          int  // with ListExisting: how many there must be, versions included; 0 = any number
-	Prefix       string
-	Keys         []string // of objects in the bucket, instead of a listing
+	Versions     int    // versions of each object
+	ListExisting bool   // use the objects in the bucket
+	ListFlat     bool   // without descending into prefixes
+	Prefix       string // with ListExisting
+	// Kept is the number of objects, versions included, that another process keeps below [bench.Env.ObjectsPrefix] for this
+	// client; 0 = none. It goes with ListExisting.
+	Kept int
+	Keys []string // of objects in the bucket, instead of a listing
+	// Together means that Objects is the number of all clients together, as in the load of a profile.
+	Together bool
 	// Clients is the number of clients that share the objects in the bucket, and
 	// Client the number of this one.
 	Client, Clients int
@@ -33,6 +37,8 @@ type Pool struct {
 	Epochs          int  // ends the run after that many passes; 0 = does not
 	// Zipf is the exponent of the distribution by which objects are chosen, without Unique; 0 = all alike.
 	Zipf float64
+	// Requested are the sizes that requests should have if they choose by Zipf; nil = the objects have Sizes.
+	Requested []SizeShare
 
 	objects
 	shares []share // by bucket
@@ -93,7 +99,7 @@ func (p *Pool) divide(e *bench.Env) {
 	for i := range p.shares {
 		s := &p.shares[i]
 		s.order = &order{seed: e.Seed, stream: e.Stream, objects: s.count, epochs: p.Epochs}
-		s.popular = newPopularity(p.Zipf, e.Seed, s.count)
+		s.popular = newPopularity(p.Zipf, e.ObjectsSeed, s.count)
 	}
 }
 
@@ -131,6 +137,12 @@ func (p *Pool) upload(ctx context.Context, e *bench.Env) error {
 // planSizes draws all sizes from one stream, so that they depend only on the seed.
 // They are kept with the first version of each object.
 func (p *Pool) planSizes(e *bench.Env, versions int) {
+	if p.Requested != nil {
+		for i, size := range requestedSizes(p.Requested, p.Zipf, e.ObjectsSeed, p.Objects) {
+			p.made[i*versions].size = size
+		}
+		return
+	}
 	r := generator.Rand(e.Seed, "sizes", e.Stream)
 	for i := range p.Objects {
 		p.made[i*versions].size = p.Sizes.Next(r)
@@ -147,16 +159,19 @@ func (p *Pool) list(ctx context.Context, e *bench.Env) error {
 			return err
 		}
 	}
-	if p.All > 0 && len(p.found) != p.All {
-		return fmt.Errorf("prepare: there are %s under prefix %q, and there should be %d", human.Plural(len(p.found), "object"), p.Prefix, p.All)
+	if p.Kept > 0 && len(p.found) != p.Kept {
+		return fmt.Errorf("prepare: there are %s under prefix %q instead of %d", human.Plural(len(p.found), "object"), e.ObjectsPrefix, p.Kept)
 	}
 	return nil
 }
 
 // listOne finds objects in one bucket: up to limit, or all if Objects is 0.
 func (p *Pool) listOne(ctx context.Context, e *bench.Env, limit int) error {
-	before := len(p.found)
-	l := store.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
+	before, prefix := len(p.found), p.Prefix
+	if p.Kept > 0 {
+		prefix = e.ObjectsPrefix
+	}
+	l := store.List{Bucket: e.Bucket, Prefix: prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
 	begin := func() { p.found, perKey = p.found[:before], make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o store.Object) bool {
@@ -176,10 +191,10 @@ func (p *Pool) listOne(ctx context.Context, e *bench.Env, limit int) error {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
 	}
 	if len(p.found) == before && p.Clients > 0 {
-		return fmt.Errorf("prepare: no object under prefix %q of bucket %s belongs to client %d: use fewer clients", p.Prefix, e.Bucket, p.Client)
+		return fmt.Errorf("prepare: no object under prefix %q of bucket %s belongs to client %d: use fewer clients", prefix, e.Bucket, p.Client)
 	}
 	if len(p.found) == before {
-		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, p.Prefix)
+		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, prefix)
 	}
 	return nil
 }
@@ -245,12 +260,20 @@ func (p *Pool) statKeys(ctx context.Context, e *bench.Env) error {
 	})
 }
 
-// ShareAmong divides the objects in the bucket among several clients. It changes
-// nothing for uploaded objects, which belong to one client.
+// ShareAmong divides the objects among several clients: those in the bucket, and with Together also those that are
+// uploaded. It changes nothing for other uploaded objects and for kept ones, which belong to one client.
 func (p *Pool) ShareAmong(client, clients int) {
-	if p.ListExisting || p.Keys != nil {
+	if p.Together && p.Objects > 0 {
+		p.Objects, p.Together = PartOf(p.Objects, client, clients), false
+	}
+	if p.ListExisting && p.Kept == 0 || p.Keys != nil {
 		p.Client, p.Clients = client, clients
 	}
+}
+
+// PartOf returns how many of n objects belong to a client: at least one.
+func PartOf(n, client, clients int) int {
+	return max((n+clients-1-client)/clients, 1)
 }
 
 // uploadRetried uploads an object for the preparation. Failures are recorded like

@@ -176,6 +176,26 @@ func TestPassesAreComplete(t *testing.T) {
 	}
 }
 
+// Clients upload the objects of a profile together, and otherwise each uploads its own.
+func TestObjectsOfAllClientsTogether(t *testing.T) {
+	t.Parallel()
+	together := 0
+	for client := range 3 {
+		p := Pool{Objects: 100, Together: true}
+		p.ShareAmong(client, 3)
+		together += p.Objects
+		own, few := Pool{Objects: 100}, Pool{Objects: 1, Together: true}
+		own.ShareAmong(client, 3)
+		few.ShareAmong(client, 3)
+		if own.Objects != 100 || few.Objects != 1 {
+			t.Errorf("client %d uploads %d objects of its own, and %d of 1", client, own.Objects, few.Objects)
+		}
+	}
+	if together != 100 {
+		t.Errorf("the clients upload %d objects together, want 100", together)
+	}
+}
+
 // Clients share what is there without a word between them.
 func TestSharesOfClientsAreDisjoint(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,7 @@ func tryLock(ctx context.Context, e *bench.Env) error {
 			return err
 		}
 		if err := e.Client.DeleteLocked(ctx, refs); err != nil {
-			return fmt.Errorf("bypass the governance of a retention, which clean-up has to: %w", err)
+			return fmt.Errorf("bypass the governance of a retention, which the clean-up needs: %w", err)
 		}
 		return nil
 	})

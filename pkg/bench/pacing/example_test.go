@@ -20,11 +20,11 @@ func ExamplePacer() {
 	defer p.Close()
 	p.Max = 3
 	for {
-		due, ok := p.Next(context.Background(), time.Now())
+		arrival, ok := p.Next(context.Background(), time.Now())
 		if !ok {
 			return
 		}
-		fmt.Println(due.Sub(start))
+		fmt.Println(arrival.Due.Sub(start))
 	}
 	// Output:
 	// 0s

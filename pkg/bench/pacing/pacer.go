@@ -22,17 +22,18 @@ type Pacer struct {
 
 	start time.Time
 	end   time.Time // zero = open
-	rate  rate
 
 	// mu is locked while waiting for the next arrival: one worker watches the
 	// clock, and the others queue behind it.
-	mu       sync.Mutex
-	sequence *sequence // of arrivals that workers have not taken
-	alarm    *alarm
+	mu    sync.Mutex
+	times timetable // of arrivals that workers have not taken
+	err   error     // of the timetable
+	alarm *alarm
 }
 
 // A Schedule describes when requests are due.
 type Schedule struct {
+	Times  Times   // nil = they follow from the other fields
 	Stages []Stage // in this order
 	Rate   float64 // arrivals per second after the stages; 0 = none
 	Arrivals
@@ -47,56 +48,87 @@ func New(s Schedule, start, end time.Time) (*Pacer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pacer{start: start, end: end, rate: newRate(s.Stages, s.Rate), sequence: newSequence(s.Arrivals), alarm: a}, nil
+	p := &Pacer{start: start, end: end, alarm: a}
+	if s.Times != nil {
+		p.times, p.Max = &listed{Times: s.Times}, s.Times.Count()
+	} else {
+		r := newRate(s.Stages, s.Rate)
+		p.times = &calculated{r, newSequence(s.Arrivals, r.ends())}
+	}
+	return p, nil
 }
 
 // Close ends all waiting.
 func (p *Pacer) Close() { p.alarm.close() }
 
+// An Arrival is a request that is due.
+type Arrival struct {
+	Number int64 // from 0
+	Due    time.Time
+}
+
 // Next waits for the next arrival to be due and takes it, for a worker that is
 // free since the given time. It returns false when the run ends first. A backlog
-// ends with the run: what was due but not sent is counted there.
-func (p *Pacer) Next(ctx context.Context, free time.Time) (due time.Time, ok bool) {
+// ends with the run: requests that were due but not sent are counted there.
+func (p *Pacer) Next(ctx context.Context, free time.Time) (a Arrival, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = p.due(p.sequence.next)
-	if p.Max > 0 && p.sequence.taken >= p.Max {
-		return due, false
+	if a, ok = p.upcoming(); !ok {
+		return a, false
 	}
+	due := a.Due
 	if !p.end.IsZero() && !due.Before(p.end) {
 		// The run lasts until its deadline, though nothing is due any more.
 		for wait := time.Until(p.end); wait > 0 && ctx.Err() == nil && p.alarm.wait(ctx, wait); {
 			wait = time.Until(p.end)
 		}
-		return due, false
+		return a, false
 	}
 	if !p.end.IsZero() && !time.Now().Before(p.end) {
-		return due, false
+		return a, false
 	}
 	for wait := time.Until(due); wait > 0; wait = time.Until(due) {
 		if ctx.Err() != nil || !p.alarm.wait(ctx, wait) {
-			return due, false
+			return a, false
 		}
 	}
 	if ctx.Err() != nil {
-		return due, false
+		return a, false
 	}
-	p.sequence.take()
+	p.times.take()
 	if p.Lag != nil && free.Before(due) && (p.Measured == nil || p.Measured(due)) {
 		p.Lag.Add(time.Since(due))
 	}
-	return due, true
+	return a, true
 }
 
-// latest is when an arrival is due that never is.
-const latest = time.Duration(math.MaxInt64)
-
-// due returns when an arrival of the sequence is due.
-func (p *Pacer) due(arrival float64) time.Time {
-	if ns := math.Round(p.rate.at(arrival) * 1e9); ns < float64(latest) {
-		return p.start.Add(time.Duration(ns))
+// upcoming returns the next arrival. It returns false if there is none, or if its time is not known.
+func (p *Pacer) upcoming() (a Arrival, ok bool) {
+	a.Number = p.times.taken()
+	if p.err != nil || p.Max > 0 && a.Number >= p.Max {
+		return a, false
 	}
-	return p.start.Add(latest)
+	after, err := p.times.next()
+	if err != nil {
+		p.err = err
+		return a, false
+	}
+	a.Due = p.start.Add(after)
+	return a, true
+}
+
+// Done reports whether all Max arrivals were taken.
+func (p *Pacer) Done() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Max > 0 && p.times.taken() >= p.Max
+}
+
+// Err returns the error that has ended the arrivals early.
+func (p *Pacer) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 // Unsent are arrivals that no worker has taken.
@@ -114,20 +146,21 @@ func (p *Pacer) Unsent(from, to time.Time) Unsent {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	first, last, n := p.sequence.rest(p.expected(from), p.expected(to))
-	if left := p.Max - p.sequence.taken; p.Max > 0 && n > left {
-		last = first + (last-first)*float64(left-1)/float64(n-1)
-		n = left
+	left := int64(math.MaxInt64)
+	if p.Max > 0 {
+		left = p.Max - p.times.taken()
+	}
+	first, last, n, err := p.times.rest(from.Sub(p.start), to.Sub(p.start), left)
+	if err != nil {
+		p.err = err
+		return Unsent{}
 	}
 	u := Unsent{Count: n}
 	if n > 0 {
-		u.FirstDue = p.due(first)
+		u.FirstDue = p.start.Add(first)
 	}
 	if n > 1 {
-		u.Interval = (p.rate.at(last) - p.rate.at(first)) * 1e9 / float64(n-1)
+		u.Interval = float64(last-first) / float64(n-1)
 	}
 	return u
 }
-
-// expected returns how many arrivals are expected before t.
-func (p *Pacer) expected(t time.Time) float64 { return p.rate.before(t.Sub(p.start).Seconds()) }

@@ -2,6 +2,7 @@ package pacing
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -36,11 +37,11 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	for range workers {
 		done.Go(func() {
 			for first := true; ; first = false {
-				due, ok := p.Next(context.Background(), time.Now())
+				arrival, ok := p.Next(context.Background(), time.Now())
 				if !ok {
 					return
 				}
-				lag := time.Since(due)
+				lag := time.Since(arrival.Due)
 				mu.Lock()
 				lags = append(lags, lag)
 				mu.Unlock()
@@ -119,13 +120,74 @@ func TestPacerLag(t *testing.T) {
 					t.Fatal("the schedule ended")
 				}
 				if test.noted && test.behind == 0 { // this worker is soon back, however busy the machine is
-					p.start = time.Now().Add(p.start.Sub(p.due(p.sequence.next)) + 100*time.Microsecond)
+					after, _ := p.times.next()
+					p.start = time.Now().Add(100*time.Microsecond - after)
 				}
 			}
 			if got := p.Lag.P99(); got > 0 != test.noted {
 				t.Errorf("99 %% of the requests were less than %g s late", got)
 			}
 		})
+	}
+}
+
+// listedTimes are arrivals of which the last one cannot be read if it is negative.
+type listedTimes []time.Duration
+
+func (l listedTimes) Count() int64 { return int64(len(l)) }
+
+func (l listedTimes) Due(n int64) (time.Duration, error) {
+	if l[n] < 0 {
+		return 0, errors.New("the list is damaged")
+	}
+	return l[n], nil
+}
+
+// Arrivals that are known beforehand go off in their order and at their times, and then nothing is left. Several may be due at once.
+func TestListedTimes(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	times := listedTimes{0, 5 * ms, 5 * ms, 20 * ms, 400 * ms, 500 * ms}
+	start := time.Now()
+	p, err := New(Schedule{Times: times}, start, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for i := range int64(4) {
+		if a, ok := p.Next(t.Context(), time.Now()); !ok || a.Number != i || a.Due.Sub(start) != times[i] || time.Now().Before(a.Due) {
+			t.Errorf("arrival %d is %+v, %v, want it after %v", i, a, ok, times[i])
+		}
+	}
+	if u := p.Unsent(start, start.Add(time.Second)); u.Count != 2 || u.FirstDue.Sub(start) != 400*ms || u.Interval != 100e6 {
+		t.Errorf("unsent are %+v, want the last two", u)
+	}
+	if u := p.Unsent(start.Add(450*ms), start.Add(time.Second)); u.Count != 1 || u.FirstDue.Sub(start) != 500*ms {
+		t.Errorf("unsent from 450 ms on are %+v, want the last one", u)
+	}
+	if u := p.Unsent(start, start.Add(400*ms)); u.Count != 0 {
+		t.Errorf("unsent before 400 ms are %+v, want none", u)
+	}
+	for range 2 {
+		_, _ = p.Next(t.Context(), time.Now())
+	}
+	if a, ok := p.Next(t.Context(), time.Now()); ok || !p.Done() || p.Err() != nil {
+		t.Errorf("after the last arrival there is %+v; done: %v, %v", a, p.Done(), p.Err())
+	}
+}
+
+// Times that cannot be read end the arrivals, and the error says why.
+func TestDamagedTimes(t *testing.T) {
+	t.Parallel()
+	p, err := New(Schedule{Times: listedTimes{0, -1}}, time.Now(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	_, first := p.Next(t.Context(), time.Now())
+	_, second := p.Next(t.Context(), time.Now())
+	if !first || second || p.Err() == nil || p.Done() {
+		t.Errorf("%v, %v, %v", first, second, p.Err())
 	}
 }
 
@@ -139,11 +201,11 @@ func BenchmarkPacerLag(b *testing.B) {
 	defer p.Close()
 	var lags []time.Duration
 	for b.Loop() {
-		due, ok := p.Next(context.Background(), time.Now())
+		arrival, ok := p.Next(context.Background(), time.Now())
 		if !ok {
 			b.Fatal("the schedule ended")
 		}
-		lags = append(lags, time.Since(due))
+		lags = append(lags, time.Since(arrival.Due))
 	}
 	slices.Sort(lags)
 	b.ReportMetric(float64(lags[len(lags)/2].Microseconds()), "p50-µs-late")
@@ -206,7 +268,7 @@ func TestStages(t *testing.T) {
 
 // arrivals returns when the first n arrivals are due, in s.
 func arrivals(a Arrivals, rate float64, n int) (due []float64) {
-	s, r := newSequence(a), newRate(nil, rate)
+	s, r := newSequence(a, nil), newRate(nil, rate)
 	for range n {
 		due = append(due, r.at(s.next))
 		s.take()
@@ -271,11 +333,56 @@ func TestEvenArrivalsOfManyClients(t *testing.T) {
 	}
 }
 
+// Counted arrivals are as many in each stage as its rate says, over all clients together, and at random within it.
+func TestCountedArrivals(t *testing.T) {
+	t.Parallel()
+	const clients = 3
+	counts := []int{120, 0, 0, 1, 7, 133, 500}
+	var stages []Stage
+	for _, n := range counts {
+		each := float64(n) / clients
+		stages = append(stages, Stage{time.Second, each, each})
+	}
+	r := newRate(stages, 0)
+	var places []float64
+	got := make([]int, len(counts))
+	for c := range clients {
+		s := newSequence(Arrivals{Poisson: true, Counted: true, Seed: 3, Stream: c, Client: c, Clients: clients}, r.ends())
+		whole, all := *s, int64(0)
+		whole.random = s.random.Clone()
+		for last := 0.0; !math.IsInf(s.next, 1); s.take() {
+			at := r.at(s.next)
+			if at < last {
+				t.Fatalf("client %d: an arrival after %g s follows one after %g s", c, at, last)
+			}
+			last = at
+			second, place := math.Modf(at)
+			got[int(second)]++
+			places = append(places, place)
+			all++
+		}
+		if _, _, n := whole.rest(0, r.before(math.Inf(1))+1); n != all {
+			t.Errorf("client %d: %d arrivals are left at first, want %d", c, n, all)
+		}
+	}
+	if !slices.Equal(got, counts) {
+		t.Errorf("%v arrivals in each second, want %v", got, counts)
+	}
+	slices.Sort(places)
+	n, d := float64(len(places)), 0.0
+	for i, at := range places {
+		d = max(d, at-float64(i)/n, float64(i+1)/n-at)
+	}
+	if d > 1.95/math.Sqrt(n) { // the Kolmogorov-Smirnov test at 0.1 %
+		t.Errorf("the arrivals are not at random within the seconds: they differ by %.3f", d)
+	}
+}
+
 // What was not sent of Poisson arrivals is what would have come next.
 func TestPoissonUnsent(t *testing.T) {
 	t.Parallel()
 	due := arrivals(Arrivals{Poisson: true, Seed: 2}, 1, 1000)
-	s := newSequence(Arrivals{Poisson: true, Seed: 2})
+	s := newSequence(Arrivals{Poisson: true, Seed: 2}, nil)
 	for range 400 {
 		s.take()
 	}

@@ -44,6 +44,16 @@ func (p *piece) end() float64 {
 	return p.arrivals + (p.from+p.to)/2*p.length
 }
 
+// ends returns the number of arrivals at the end of each piece that has one.
+func (r rate) ends() (ends []float64) {
+	for i := range r {
+		if end := r[i].end(); !math.IsInf(end, 1) {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}
+
 // slope is the change of the rate, per s.
 func (p *piece) slope() float64 {
 	if p.from == p.to {

@@ -12,7 +12,7 @@ import (
 // Intervals of the collector, and the bound of the queues.
 const (
 	sweepInterval = 100 * time.Millisecond
-	// warmInterval replaces sweepInterval while the begin of the window depends
+	// warmInterval replaces sweepInterval while the start of the window depends
 	// on the rows that arrive.
 	warmInterval  = 10 * time.Millisecond
 	flushInterval = time.Second
@@ -36,7 +36,7 @@ type Collector struct {
 	queues []*Queue
 
 	from    *Queue // queue of the batch that is being written
-	warming bool   // the begin of the window depends on the rows that arrive
+	warming bool   // the start of the window depends on the rows that arrive
 	seen    []bool // workers with a row of the measured part
 	cold    int    // number of workers without one
 	rows    int64  // rows of the measured part

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrTooManyMarks is returned for a mark that does not fit into the log.
-var ErrTooManyMarks = fmt.Errorf("the run has %d marks already, and takes no more", oplog.MaxMarks)
+var ErrTooManyMarks = fmt.Errorf("the run already has %d marks, the maximum", oplog.MaxMarks)
 
 // Mark adds a mark, to be announced in order with the rows. A mark without a time
 // gets the current one.

@@ -21,6 +21,7 @@ type Coordinator interface {
 
 // A WarmUp says when a run is warm.
 type WarmUp struct {
+	None     bool // the window begins at the start
 	Workers  int
 	OpenLoop bool          // the number of rows counts, since arrivals may be rarer than workers
 	Min      time.Duration // the window begins no earlier than this after the start
@@ -41,7 +42,7 @@ type Window struct {
 	seen      int64        // the sinks may have rows that ended up to then
 
 	endGiven  bool  // by the coordinator
-	waitUntil int64 // rows wait until then for the coordinator to set the begin; 0 = they do not
+	waitUntil int64 // rows wait until then for the coordinator to set the start; 0 = they do not
 
 	marks          []oplog.Mark
 	announcedMarks int  // how many the sinks have
@@ -59,6 +60,9 @@ func NewWindow(now func() int64, c Coordinator) *Window {
 func (w *Window) Start(at int64, warm WarmUp) {
 	w.mu.Lock()
 	w.decided.Start, w.warmUp = max(at, w.seen), warm
+	if warm.None {
+		w.decided.Begin, w.warmUp.Min = w.decided.Start, never
+	}
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -93,7 +97,7 @@ func (w *Window) next(rows int64, cold int) (oplog.Window, bool) {
 	return *s, true
 }
 
-// warm sets the begin once the run is warm or has waited long enough. If there is a
+// warm sets the start once the run is warm or has waited long enough. If there is a
 // coordinator, warm only reports to it. swept says whether all queues were emptied
 // before: only then are the missing rows known.
 func (w *Window) warm(rows int64, cold int, swept bool) {
@@ -122,6 +126,9 @@ func (w *Window) warm(rows int64, cold int, swept bool) {
 // coldWorkers returns the number of workers without a row. In an open loop, where
 // arrivals may be rarer than workers, it returns the number of missing rows.
 func (w *Window) coldWorkers(rows int64, cold int) int {
+	if w.warmUp.None {
+		return 0
+	}
 	if w.warmUp.OpenLoop {
 		return int(max(int64(w.warmUp.Workers)-rows, 0))
 	}
@@ -130,7 +137,7 @@ func (w *Window) coldWorkers(rows int64, cold int) int {
 
 const never = 1<<63 - 1
 
-// beginTimeout limits how long rows wait for the coordinator to set the begin, so
+// beginTimeout limits how long rows wait for the coordinator to set the start, so
 // that it does not come too late for them. A coordinator waits as long for a client
 // whose connection broke.
 const beginTimeout = 15 * time.Second
@@ -152,9 +159,9 @@ func (w *Window) End(at int64) {
 	}
 }
 
-var errTooLate = errors.New("requests that ended later are recorded already")
+var errTooLate = errors.New("requests that ended later have already been recorded")
 
-// SetBegin sets the begin that the coordinator has chosen.
+// SetBegin sets the start that the coordinator has chosen.
 func (w *Window) SetBegin(at int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,11 +170,11 @@ func (w *Window) SetBegin(at int64) error {
 	case d.Begin == at:
 		return nil
 	case d.Begin != 0:
-		return errors.New("the begin of the window is decided already")
+		return errors.New("the start of the window has already been decided")
 	case d.Start == 0 || at < d.Start:
 		return errors.New("the window cannot begin before the run starts")
 	case at < w.seen:
-		return fmt.Errorf("the begin of the window came %s too late: %w", time.Duration(w.seen-at), errTooLate)
+		return fmt.Errorf("the start of the window came %s too late: %w", time.Duration(w.seen-at), errTooLate)
 	}
 	d.Begin = at
 	return nil
@@ -199,7 +206,7 @@ func (w *Window) Announced() oplog.Window {
 }
 
 // Undecided returns an error if the coordinator has not set the window. If nothing is
-// left to do, it may set an end without a begin.
+// left to do, it may set an end without a start.
 func (w *Window) Undecided() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,7 +11,7 @@ type deaf struct{}
 func (deaf) Warm(int) {}
 func (deaf) Ended()   {}
 
-// Rows wait for the begin as long as a client may be cut off from its
+// Rows wait for the start as long as a client may be cut off from its
 // coordinator, unless they fill half of what may wait.
 func TestRowsWaitForBegin(t *testing.T) {
 	t.Parallel()

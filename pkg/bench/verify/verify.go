@@ -14,7 +14,7 @@ import (
 // A Mode says how closely downloads are checked.
 type Mode int
 
-// The modes of --verify. Stored is for objects of which some have no checksum.
+// The modes of --verify. Stored is for objects some of which have no checksum.
 const (
 	ETag     Mode = iota // size and ETag must be as uploaded or listed
 	Checksum             // and the content must have the checksum that the store keeps
@@ -76,7 +76,7 @@ func (v *Verifier) Reset(obj *store.Object, get *store.Get) {
 	}
 }
 
-// AnyLength is the expected length of an object of which only the name is known.
+// AnyLength is the expected length of an object whose size is not known.
 const AnyLength = -1
 
 // Download checks a complete download of want bytes.
@@ -119,16 +119,16 @@ func (v *Verifier) Stat(want *store.Object, got store.Object, tr *store.Trace) e
 // object.
 func Object(want *store.Object, got store.Object, tr *store.Trace) error {
 	if want.ETag != "" && got.ETag != "" && got.ETag != want.ETag {
-		return wrong(store.CodeWrongETag, tr, "the store answered ETag %s, it had said %s", got.ETag, want.ETag)
+		return wrong(store.CodeWrongETag, tr, "the store answered with ETag %s, but had said %s", got.ETag, want.ETag)
 	}
 	if want.VersionID != "" && got.VersionID != "" && got.VersionID != want.VersionID {
-		return wrong(store.CodeWrongVersion, tr, "the store answered version %s instead of %s", got.VersionID, want.VersionID)
+		return wrong(store.CodeWrongVersion, tr, "the store answered with version %s instead of %s", got.VersionID, want.VersionID)
 	}
 	return nil
 }
 
 func wrongLength(got, want int64, tr *store.Trace) error {
-	return wrong(store.CodeWrongLength, tr, "the store answered %d bytes instead of %d", got, want)
+	return wrong(store.CodeWrongLength, tr, "the store answered with %d bytes instead of %d", got, want)
 }
 
 func wrong(code string, tr *store.Trace, format string, args ...any) error {
@@ -183,7 +183,7 @@ func (c *checksum) check(key string, tr *store.Trace) error {
 	c.sum = c.hash.Sum(c.sum[:0])
 	c.text = base64.StdEncoding.AppendEncode(c.text[:0], c.sum)
 	if string(c.text) != c.stored.Value {
-		return wrong(store.CodeWrongChecksum, tr, "the content of %s that arrived has the %s %s, the store keeps %s", key, c.stored.Algorithm, c.text, c.stored.Value)
+		return wrong(store.CodeWrongChecksum, tr, "the received content of %s has the %s %s, but the store has %s", key, c.stored.Algorithm, c.text, c.stored.Value)
 	}
 	return nil
 }

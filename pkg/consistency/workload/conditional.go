@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -16,14 +17,14 @@ func (x *worker) create(ctx context.Context, slot uint64) {
 	q := request{property: consistency.Create, key: x.load.key(0, consistency.Create, 0, slot), condition: consistency.IfAbsent, sent: x.token(1)}
 	x.put(ctx, q, smallBlocks, store.Condition{Absent: true})
 	if last > 0 && (uint64(x.ID)+slot)%4 == 0 || len(x.load.workers) < 4 && last > 0 {
-		x.get(ctx, request{property: consistency.Create, key: x.load.key(0, consistency.Create, 0, last)}, 0, 0, store.Condition{})
+		x.get(ctx, request{property: consistency.Create, key: x.load.key(0, consistency.Create, 0, last)})
 	}
 }
 
 // register increases a counter.
 func (x *worker) register(ctx context.Context) {
 	q := request{property: consistency.Register, key: x.load.key(0, consistency.Register, 0, x.rand.Uint64N(registers))}
-	read := x.get(ctx, q, 0, 0, store.Condition{})
+	read := x.get(ctx, q)
 	value, ok := consistency.ParseToken(read.received)
 	if !read.won() || !ok || read.version == "" {
 		return
@@ -70,7 +71,7 @@ func (x *worker) deleteIf(ctx context.Context) {
 		)
 	}
 	q.sent = ""
-	x.get(ctx, q, 0, 0, store.Condition{})
+	x.get(ctx, q)
 }
 
 // together calls each function with a lane of its own, at the same time.
@@ -83,7 +84,7 @@ func (x *worker) together(calls ...func(lane *bench.Worker)) {
 	all.Wait()
 }
 
-// A pendingUpload is an upload in parts that is to be completed at the begin of the next slot.
+// A pendingUpload is an upload in parts that is to be completed at the start of the next slot.
 type pendingUpload struct {
 	store.Upload
 	parts []store.Part
@@ -109,7 +110,7 @@ func (x *worker) complete(ctx context.Context) {
 		x.completeUpload(ctx, q, u.Upload, u.parts)
 		q.condition, q.sent = "", ""
 		if (uint64(x.ID)+slot)%4 == 0 || len(x.load.workers) < 4 {
-			x.get(ctx, q, 0, 0, store.Condition{})
+			x.get(ctx, q)
 		}
 	}
 }
@@ -118,15 +119,15 @@ func (x *worker) complete(ctx context.Context) {
 func (x *worker) prepareUpload(ctx context.Context, key string, slot uint64) {
 	u := pendingUpload{slot: slot, sent: x.token(1)}
 	q := request{property: consistency.CompleteIf, key: key, sent: u.sent}
-	upload, part, a := x.uploadPart(ctx, q, smallBlocks, store.Condition{Absent: true})
-	u.Upload, u.parts, u.ready = upload, []store.Part{part}, a.won()
+	upload, parts, a := x.uploadParts(ctx, q, store.Condition{Absent: true}, smallBlocks)
+	u.Upload, u.parts, u.ready = upload, parts, a.won()
 	x.upload = u
 }
 
 // abort aborts an upload whose only part was answered. Its parts must be gone then, so that it cannot be completed.
 func (x *worker) abort(ctx context.Context) {
 	q := request{property: consistency.CompleteIf, key: x.load.key(x.load.client, consistency.CompleteIf, 1+x.ID, x.own), sent: x.token(1)}
-	upload, part, a := x.uploadPart(ctx, q, smallBlocks, store.Condition{})
+	upload, parts, a := x.uploadParts(ctx, q, store.Condition{}, smallBlocks)
 	if !a.won() {
 		return
 	}
@@ -136,26 +137,40 @@ func (x *worker) abort(ctx context.Context) {
 	})
 	if a.won() {
 		q.condition = consistency.False(consistency.Aborted)
-		x.completeUpload(ctx, q, upload, []store.Part{part})
+		x.completeUpload(ctx, q, upload, parts)
 	}
 }
 
-// uploadPart starts an upload and sends its only part.
-func (x *worker) uploadPart(ctx context.Context, q request, blocks int, condition store.Condition) (u store.Upload, part store.Part, a answer) {
-	body := consistency.AppendBody(nil, q.key, q.sent, blocks)
+// uploadParts starts an upload and sends its parts, each of so many blocks. The row of the first part has the start, too.
+func (x *worker) uploadParts(ctx context.Context, q request, condition store.Condition, blocks ...int) (u store.Upload, parts []store.Part, a answer) {
 	q.op = consistency.PutPart
-	a = x.measure(ctx, q, func(ctx context.Context, r *bench.Request, _ *answer) (err error) {
-		if u, err = r.StartUpload(ctx, store.Put{Ref: x.ref(q.key), ContentType: contentType}, r.Trace); err != nil {
+	total, from := 0, 0
+	for _, n := range blocks {
+		total += n
+	}
+	for _, n := range blocks {
+		body := consistency.AppendBlocks(nil, q.key, q.sent, from, from+n, total)
+		from += n
+		a = x.measure(ctx, q, func(ctx context.Context, r *bench.Request, _ *answer) (err error) {
+			trace := r.Trace
+			if len(parts) == 0 {
+				if u, err = r.StartUpload(ctx, store.Put{Ref: x.ref(q.key), ContentType: contentType}, trace); err != nil {
+					return err
+				}
+				u.If = condition
+				trace = r.Trace.Next()
+				defer r.Trace.Add(trace)
+			}
+			part, err := r.PutPart(ctx, store.PutPart{Upload: u, Number: len(parts) + 1, Body: bytes.NewReader(body), Size: int64(len(body))}, trace)
+			r.Bytes = int64(len(body))
+			parts = append(parts, part)
 			return err
+		})
+		if !a.won() {
+			break
 		}
-		u.If = condition
-		next := r.Trace.Next()
-		part, err = r.PutPart(ctx, partOf(u, body), next)
-		r.Trace.Add(next)
-		r.Bytes = int64(len(body))
-		return err
-	})
-	return u, part, a
+	}
+	return u, parts, a
 }
 
 // completeUpload completes an upload.

@@ -8,7 +8,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A rawKey is a key of read-after-write, of which this worker is the only writer.
+// A rawKey is a key of read-after-write. This worker is its only writer.
 type rawKey struct {
 	version   uint64
 	last, old version // that were written
@@ -29,7 +29,7 @@ func (x *worker) readAfterWrite(ctx context.Context) {
 		k.gone = true
 	} else {
 		a = x.put(ctx, write, smallBlocks, store.Condition{})
-		k.gone, k.old, k.last = false, k.last, version{write.sent, a.version}
+		k.gone, k.old, k.last = false, k.last, version{token: write.sent, store: a.version}
 	}
 	if !a.won() { // it may take effect at any later time: the key is left for good
 		*k = rawKey{}
@@ -38,7 +38,7 @@ func (x *worker) readAfterWrite(ctx context.Context) {
 	if x.rand.IntN(4) == 0 {
 		x.stat(ctx, q, k.last, k.old)
 	} else {
-		x.get(ctx, q, 0, 0, store.Condition{})
+		x.get(ctx, q)
 	}
 	x.readOther(ctx)
 }
@@ -49,7 +49,7 @@ func (x *worker) readOther(ctx context.Context) {
 	q := request{property: consistency.ReadAfterWrite}
 	if client == x.load.client {
 		q.key = x.load.key(client, consistency.ReadAfterWrite, key, x.load.written[key].Load())
-		x.get(ctx, q, 0, 0, store.Condition{})
+		x.get(ctx, q)
 		return
 	}
 	// Other clients leave keys without saying so: now and then the next one is tried.
@@ -59,7 +59,7 @@ func (x *worker) readOther(ctx context.Context) {
 		generation++
 	}
 	q.key = x.load.key(client, consistency.ReadAfterWrite, key, generation)
-	if a := x.get(ctx, q, 0, 0, store.Condition{}); a.won() {
+	if a := x.get(ctx, q); a.won() {
 		x.guesses[at] = generation
 	}
 }
@@ -139,21 +139,28 @@ func (x *worker) whole(ctx context.Context) {
 	client, key := x.rand.IntN(len(x.load.names)), x.rand.IntN(min(wholeKeys, len(x.load.workers)))
 	q := request{property: consistency.Whole, key: x.load.key(client, consistency.Whole, 0, uint64(key))}
 	known := &x.versions[client*wholeKeys+key]
-	blocks := x.load.WholeBlocks
-	if known.store == "" || x.rand.IntN(2) == 0 || blocks < 2 {
-		if a := x.get(ctx, q, 0, 0, store.Condition{}); a.won() {
-			*known = version{a.received, a.version}
+	if known.store == "" || x.rand.IntN(2) == 0 || known.blocks < 2 {
+		if a := x.get(ctx, q); a.won() {
+			*known = version{a.received, a.version, a.blocks}
 		}
 		return
 	}
-	from := x.rand.IntN(blocks)
+	from, blocks := x.someBlocks(known.blocks)
 	q.condition = consistency.IfIs(known.token)
-	if a := x.get(ctx, q, from, 1+x.rand.IntN(blocks-from), store.Condition{Is: known.store}); a.outcome == consistency.Lost {
+	if a := x.getBlocks(ctx, q, from, blocks, store.Condition{Is: known.store}); a.outcome == consistency.Lost {
 		*known = version{}
 	}
 }
 
-// overwrite overwrites the worker's object, in one request or in parts.
+// someBlocks chooses a range of blocks from the last ones of a body, where its parts meet.
+func (x *worker) someBlocks(of int) (from, blocks int) {
+	last := min(of, 2*x.load.WholeBlocks)
+	from = of - last + x.rand.IntN(last)
+	return from, 1 + x.rand.IntN(of-from)
+}
+
+// overwrite overwrites the worker's object, in one request or in parts. Now and then there are two parts; the first one needs
+// the size that S3 demands of all parts except the last one.
 func (x *worker) overwrite(ctx context.Context) {
 	x.wholeVersion[x.ID]++
 	n := x.wholeVersion[x.ID]
@@ -162,12 +169,16 @@ func (x *worker) overwrite(ctx context.Context) {
 		x.put(ctx, q, x.load.WholeBlocks, store.Condition{})
 		return
 	}
-	upload, part, a := x.uploadPart(ctx, q, x.load.WholeBlocks, store.Condition{})
+	blocks := []int{x.load.WholeBlocks}
+	if n <= soonParts || n%severalParts == 0 {
+		blocks = []int{minPartBlocks, x.load.WholeBlocks}
+	}
+	upload, parts, a := x.uploadParts(ctx, q, store.Condition{}, blocks...)
 	if !a.won() {
 		x.load.noParts.Store(a.outcome == consistency.Unsupported)
 		return
 	}
 	early := request{property: consistency.Whole, key: q.key}
-	x.get(ctx, early, 0, 0, store.Condition{}) // the parts are not visible yet
-	x.completeUpload(ctx, q, upload, []store.Part{part})
+	x.get(ctx, early) // the parts are not visible yet
+	x.completeUpload(ctx, q, upload, parts)
 }

@@ -35,10 +35,13 @@ type worker struct {
 	numbers      uint64 // of objects in the worker's folder
 }
 
-// A version is one that a worker has read.
-type version struct{ token, store string }
+// A version is one that a worker has written or read.
+type version struct {
+	token, store string
+	blocks       int // of its body; 0 = unknown
+}
 
-func newWorker(l *Workload, w *bench.Worker, concurrency int) *worker {
+func newWorker(l *Workload, w *bench.Worker) *worker {
 	return &worker{
 		Worker: w, load: l, rand: w.Rand, turn: w.ID, guesses: map[int]uint64{},
 		raw: make([]rawKey, rawKeys), list: make([]listSlot, listSlots),
@@ -61,6 +64,7 @@ type answer struct {
 	outcome  string
 	received string // token of the body
 	version  string // the store's name of the version, for conditions
+	blocks   int    // of the whole body that was read
 }
 
 func (a *answer) won() bool { return a.outcome == consistency.Won }
@@ -81,7 +85,7 @@ type request struct {
 // isFalse reports whether the condition is known to be false.
 func (q *request) isFalse() bool { return strings.HasPrefix(q.condition, consistency.False("")) }
 
-// measure sends a request and records what it says. Outcomes that a workload expects are no errors.
+// measure sends a request and records what it says. Outcomes that a workload expects are not errors.
 func (x *worker) measure(ctx context.Context, q request, send func(ctx context.Context, r *bench.Request, a *answer) error) answer {
 	var a answer
 	sender := q.sender
@@ -150,8 +154,13 @@ func (x *worker) put(ctx context.Context, q request, blocks int, condition store
 	})
 }
 
-// get downloads a body, or blocks of it; 0 blocks = all.
-func (x *worker) get(ctx context.Context, q request, from, blocks int, condition store.Condition) answer {
+// get downloads a body.
+func (x *worker) get(ctx context.Context, q request) answer {
+	return x.getBlocks(ctx, q, 0, 0, store.Condition{})
+}
+
+// getBlocks downloads blocks of a body, 0 blocks = all, if the condition holds.
+func (x *worker) getBlocks(ctx context.Context, q request, from, blocks int, condition store.Condition) answer {
 	q.op = consistency.Get
 	var body consistency.Body
 	return x.measure(ctx, q, func(ctx context.Context, r *bench.Request, a *answer) error {
@@ -162,25 +171,38 @@ func (x *worker) get(ctx context.Context, q request, from, blocks int, condition
 		}, r.Trace)
 		r.Bytes = d.Bytes
 		if err == nil {
-			a.received, a.version = body.Finish(), d.Token()
+			a.received, a.version, a.blocks = body.Finish(), d.Token(), body.Blocks()
 		}
 		return err
 	})
 }
 
-// stat asks for an object. received is the token of the version that the store names, if known has it.
+// stat asks for an object. received is the token of the version that the store names, if known has it. A store that gives two
+// versions the same name says nothing about which of them is there.
 func (x *worker) stat(ctx context.Context, q request, known ...version) answer {
 	q.op = consistency.Stat
 	return x.measure(ctx, q, func(ctx context.Context, r *bench.Request, a *answer) error {
 		o, err := r.Stat(ctx, x.ref(q.key), r.Trace)
 		a.version = o.Token()
-		for _, v := range known {
-			if err == nil && v.store != "" && v.store == o.Token() {
-				a.received = v.token
-			}
+		if err == nil {
+			a.received = tokenOf(o.Token(), known)
 		}
 		return err
 	})
+}
+
+// tokenOf returns the token of the only known version that the store names so; "" = there is none, or several.
+func tokenOf(name string, known []version) (token string) {
+	for _, v := range known {
+		switch {
+		case name == "" || v.store != name:
+		case token != "":
+			return ""
+		default:
+			token = v.token
+		}
+	}
+	return token
 }
 
 // delete deletes an object, if the condition holds.

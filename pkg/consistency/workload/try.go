@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 
 	"warp/pkg/consistency"
@@ -71,14 +70,9 @@ func (x *worker) tryOnce(ctx context.Context, q request) string {
 func (x *worker) tryComplete(ctx context.Context, q request) string {
 	q.sent = x.token(2)
 	q.condition = consistency.False(consistency.IfAbsent)
-	upload, part, a := x.uploadPart(ctx, q, smallBlocks, store.Condition{Absent: true})
+	upload, parts, a := x.uploadParts(ctx, q, store.Condition{Absent: true}, smallBlocks)
 	if !a.won() {
 		return a.outcome
 	}
-	return x.completeUpload(ctx, q, upload, []store.Part{part}).outcome
-}
-
-// partOf returns the only part of an upload.
-func partOf(u store.Upload, body []byte) store.PutPart {
-	return store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(body), Size: int64(len(body))}
+	return x.completeUpload(ctx, q, upload, parts).outcome
 }

@@ -18,7 +18,7 @@ import (
 // A Workload checks properties. It is a [bench.Op].
 type Workload struct {
 	Properties  []string
-	WholeBlocks int // size of the objects of the property whole, in blocks
+	WholeBlocks int // size of the objects of the property whole in blocks, without parts of the min size
 
 	contract *store.Contract
 	names    []*generator.Names // of each client of the fleet
@@ -35,9 +35,12 @@ type Workload struct {
 const (
 	DefaultWholeBlocks = 16
 	smallBlocks        = 1
-	registers          = 2 // counters that all workers increase
-	rawKeys            = 2 // of each worker, of read-after-write
-	wholeKeys          = 4 // of each client
+	registers          = 2  // counters that all workers increase
+	rawKeys            = 2  // of each worker, of read-after-write
+	wholeKeys          = 4  // of each client
+	severalParts       = 32 // every so many versions of such a key, one is uploaded in two parts
+	soonParts          = 4  // versions up to this one are, too, for short runs
+	minPartBlocks      = 5 << 20 / consistency.BlockSize
 	listSlots          = 16
 	listStill          = 6 // of these, that nobody touches
 	listPage           = 5
@@ -56,7 +59,7 @@ func (l *Workload) Prepare(ctx context.Context, e *bench.Env) error {
 	}
 	l.written = make([]atomic.Uint64, e.Concurrency*rawKeys)
 	for _, w := range e.Workers {
-		l.workers = append(l.workers, newWorker(l, w, e.Concurrency))
+		l.workers = append(l.workers, newWorker(l, w))
 	}
 	first := l.workers[0]
 	for _, property := range l.Properties {
@@ -98,7 +101,7 @@ func (l *Workload) makeTurns() {
 	}
 }
 
-// Do performs the next step of a worker. At the begin of a slot that is the creation of its object.
+// Do performs the next step of a worker. At the start of a slot that is the creation of its object.
 func (l *Workload) Do(ctx context.Context, w *bench.Worker) error {
 	x := l.workers[w.ID]
 	x.failed = false
@@ -139,7 +142,7 @@ func (l *Workload) folder(client int, property string, folder int) string {
 	return string(l.names[client].AppendThreadPrefix(nil, thread(property, folder)))
 }
 
-// thread returns the number of a folder among the threads that the names distinguish, above those of workers.
+// thread returns the number of a folder among the threads that the names distinguish, above the threads of workers.
 func thread(property string, folder int) uint32 {
 	return uint32(areaSize*(1+slices.Index(consistency.Properties(), property)) + folder)
 }

@@ -107,7 +107,7 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 }
 
 // errQuit ends the run of an agent that is stopped on its machine.
-var errQuit = errors.New("somebody ended warp client on its machine")
+var errQuit = errors.New("warp client was stopped on its machine")
 
 // shutDown ends the current run, and waits until its bucket is clean.
 func (a *Agent) shutDown(cause error) {

@@ -336,8 +336,12 @@ func (j *job) finalState() *protocol.DesiredState {
 // clean removes the objects of the run. The coordinator requests it when it has
 // all logs; a job without a coordinator does not wait.
 func (j *job) clean(task *task) {
-	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Cleaned) // losing the coordinator also starts the clean-up
-	err := task.cleanUp()
+	o, err := j.awaitGoal(j.coordinatorCtx, protocol.Cleaned) // losing the coordinator also starts the clean-up
+	if err == nil && o.HandOver {
+		task.handOver()
+	} else {
+		err = task.cleanUp()
+	}
 	j.update(func() {
 		j.setCleanUpError(err)
 		j.status.Phase, j.status.TakesOrphans = protocol.Cleaned, true

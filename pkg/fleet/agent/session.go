@@ -108,7 +108,7 @@ func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
 	f := c.feed
 	c.mu.Unlock()
 	if f == nil || c.pump != nil || want.Offset < 0 {
-		return fmt.Errorf("the log was asked for at %d, which cannot be", want.Offset)
+		return fmt.Errorf("the log was requested from the invalid offset %d", want.Offset)
 	}
 	c.pump = logcopy.NewPump(f, want.Offset, sendChunks(c.ch), func() bool { return int64(c.clock.Elapsed()) < c.quietUntil.Load() })
 	go func() {

@@ -81,7 +81,7 @@ func (t *task) open(ctx context.Context) error {
 	}
 	h, own := t.runner.Options.Header(t.engine(), time.Unix(0, t.job.clock.Now())), &t.spec.Header
 	h.Address, h.Command, h.Parameters, h.ClockOffset, h.Threads = t.spec.Name, own.Command, own.Parameters, own.ClockOffset, own.Threads
-	h.ClockError = own.ClockError
+	h.ClockError, h.Workload = own.ClockError, own.Workload
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,6 +157,12 @@ func (t *task) soFar() ([]byte, error) {
 func (t *task) cleanUp() error {
 	t.exports.Close() // if there was no run
 	return t.runner.Cleanup(t.ctx)
+}
+
+// handOver leaves what the run wrote to the coordinator.
+func (t *task) handOver() {
+	t.exports.Close()
+	t.runner.HandOver(t.ctx)
 }
 
 func (t *task) cleanUpOrphans(ctx context.Context, lost []string) error {

@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the protocol. Increase it whenever a message or its
 // meaning changes.
-const Version = 7
+const Version = 8
 
 // DefaultPort is the port of clients.
 const DefaultPort = "7761"

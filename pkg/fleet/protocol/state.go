@@ -18,7 +18,7 @@ const (
 	Prepared              // the objects are there
 	Measured              // the run is over
 	Stored                // the log is complete
-	Cleaned               // what the run wrote is gone
+	Cleaned               // the objects of the run are gone
 	Released              // the agent is free
 )
 
@@ -40,6 +40,7 @@ type DesiredState struct {
 	Trace       string   `json:"trace,omitempty"`        // on = note the phases of requests from now on, off = no longer
 	Notes       []string `json:"notes,omitempty"`        // for the log's trailer
 	Orphans     []string `json:"orphans,omitempty"`      // lost clients whose objects are to be removed as well, after its own
+	HandOver    bool     `json:"hand_over,omitempty"`    // leave the objects and the marker, which the coordinator has adopted
 	LogReceived bool     `json:"log_received,omitempty"` // the whole log has arrived
 
 	// When the window begins and ends, by the agent's clock.

@@ -48,7 +48,7 @@ func (c *Conn) Allow(size int64) { c.ws.SetReadLimit(size) }
 // waiting.
 func (c *Conn) CloseOn(ctx context.Context) (stop func() bool) { return closeOn(ctx, c.ws) }
 
-// A Kind says what a message is.
+// A Kind is the type of a message.
 type Kind byte
 
 // Send sends v as JSON.

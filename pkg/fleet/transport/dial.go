@@ -31,7 +31,7 @@ type Dialer struct {
 }
 
 // errPin says that another machine answers.
-var errPin = errors.New("its certificate is not the one that the list of clients pins: another machine answers, or warp client was started anew and made another certificate")
+var errPin = errors.New("its certificate does not have the fingerprint in the list of clients: another machine answers, or warp client was restarted with another certificate")
 
 // config says how to talk TLS to a client, and how much its certificate has to
 // say. Where that is nothing, the proof of the token shows that nothing is in
@@ -112,16 +112,16 @@ func (d *Dialer) dialTLS(ctx context.Context, network, addr string, pin []byte) 
 	return conn, nil
 }
 
-// What answers, if it is no warp client that is reached in this way.
+// What may answer instead of a warp client.
 var (
 	errRefused = errors.New("connection refused, so no warp client listens there")
-	errSilent  = errors.New("something listens there and does not answer as warp client does")
+	errSilent  = errors.New("something listens there, but does not answer as warp client does")
 	ErrNotWarp = errors.New("no warp client answers there, but something")
 	errOldWarp = fmt.Errorf("%w that speaks HTTP without TLS; where that is a warp client, it is an older version: use the same version on all machines", ErrNotWarp)
 	errHangsUp = errors.New("no warp client answers there, but something that hangs up") // as a proxy does whose client is not up yet
 )
 
-// explainDial says in words of this program why there is no connection.
+// explainDial explains to users of warp why there is no connection.
 func explainDial(err error, answer *http.Response) error {
 	var record tls.RecordHeaderError
 	var cert *tls.CertificateVerificationError
@@ -156,7 +156,7 @@ func explainDial(err error, answer *http.Response) error {
 	return err
 }
 
-// explainAnswer is about an answer that is no way to a websocket.
+// explainAnswer explains an answer that does not open a websocket.
 func explainAnswer(answer *http.Response) error {
 	return fmt.Errorf("%w that says %.64q", ErrNotWarp, answer.Status)
 }

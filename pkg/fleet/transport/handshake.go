@@ -176,7 +176,7 @@ func (i Identity) greetCoordinator(ctx context.Context, ws *websocket.Conn, stat
 	return refused
 }
 
-// closeOn closes ws when ctx ends, which is what ends a read that is waiting.
+// closeOn closes ws when ctx ends. That ends a waiting read.
 func closeOn(ctx context.Context, ws *websocket.Conn) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = ws.Close() })
 }

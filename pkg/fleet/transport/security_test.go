@@ -236,7 +236,7 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 }
 
-// Who has heard a whole conversation can do nothing with that.
+// Somebody who has recorded a whole conversation can do nothing with it.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	addr, notes := serve(t, nil)

@@ -102,7 +102,7 @@ type firstRead struct {
 
 var errSpeaksHTTP = errors.New("it speaks HTTP without TLS; where that is a coordinator, it is an older version: use the same version on all machines")
 
-// Read reads what follows. Only one goroutine does that at a time.
+// Read reads the rest. Only one goroutine does that at a time.
 func (c *firstRead) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if c.done || n == 0 {

@@ -16,8 +16,8 @@ import (
 	"warp/internal/connlimit"
 )
 
-// A crowd of strangers holds connections, and makes a new one as soon as it has lost one.
-type crowd struct {
+// strangers are clients without the token that hold connections, and make a new one as soon as they have lost one.
+type strangers struct {
 	lost atomic.Int64 // connections, so far
 }
 
@@ -39,13 +39,13 @@ func overTLS(c net.Conn, text string) net.Conn {
 	return s
 }
 
-// gather has so many strangers do each of the strange things until the test is over.
-func gather(t *testing.T, addr string, each int) *crowd {
+// gather starts this number of strangers for each kind of misbehaviour. They stay until the test ends.
+func gather(t *testing.T, addr string, each int) *strangers {
 	t.Helper()
 	var members sync.WaitGroup
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over); members.Wait() })
-	c := &crowd{}
+	c := &strangers{}
 	for _, do := range strangeThings {
 		for range each {
 			members.Go(func() { c.stay(addr, do, over) })
@@ -54,7 +54,7 @@ func gather(t *testing.T, addr string, each int) *crowd {
 	return c
 }
 
-func (c *crowd) stay(addr string, do func(net.Conn) net.Conn, over <-chan struct{}) {
+func (c *strangers) stay(addr string, do func(net.Conn) net.Conn, over <-chan struct{}) {
 	for {
 		select {
 		case <-over:
@@ -81,18 +81,18 @@ func (c *crowd) stay(addr string, do func(net.Conn) net.Conn, over <-chan struct
 }
 
 // Hundreds of strangers who renew what they lose at once neither keep a coordinator out nor slow down one that is in,
-// though they are on its own machine. No test runs beside this one: the crowd takes a machine of few cores for itself.
-func TestCrowd(t *testing.T) {
+// though they are on its own machine. No test runs beside this one: the strangers take a machine of few cores for itself.
+func TestManyStrangers(t *testing.T) {
 	addr, _ := serve(t, nil)
 	each := 120
 	if raceDetector { // their TLS alone would keep it busy
 		each = 20
 	}
 	c := gather(t, addr, each)
-	check.Eventually(t, "crowd", func() bool { return c.lost.Load() > int64(each) })
+	check.Eventually(t, "strangers", func() bool { return c.lost.Load() > int64(each) })
 	d := &Dialer{Identity: Identity{Protocol: testProtocol, Warp: "test", Token: testToken}}
 	for range 3 {
-		check.Eventually(t, "connection that stays", func() bool { // whoever is lost in the crowd tries again
+		check.Eventually(t, "connection that stays", func() bool { // strangers may take the place; try again
 			conn, err := d.Connect(t.Context(), addr, nil, handshakeTime)
 			if err != nil {
 				return false

@@ -4,8 +4,10 @@ package lines
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"io"
+
+	"warp/internal/human"
 )
 
 // A Reader splits a source into lines in one reused buffer.
@@ -25,7 +27,7 @@ const bufferSize = 128 << 10
 const Max = 1 << 20
 
 // ErrLong is the error of a line that is longer than [Max].
-var ErrLong = fmt.Errorf("the line is longer than %d bytes", Max)
+var ErrLong = errors.New("the line is longer than " + human.Bytes(Max))
 
 // NewReader returns a reader of the lines in r.
 func NewReader(r io.Reader) (*Reader, error) {

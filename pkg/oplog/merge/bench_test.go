@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"warp/internal/testlog"
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -42,12 +43,12 @@ func benchMerge(b *testing.B, apart int64) {
 		}
 		names = append(names, name)
 	}
-	start := testlog.CPUTime()
+	start := hostload.CPUTime()
 	b.ResetTimer()
 	for i := range b.N {
 		if _, err := Logs(b.Context(), filepath.Join(dir, fmt.Sprint("out", i)), names, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(testlog.CPUTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
+	b.ReportMetric(float64(hostload.CPUTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
 }

@@ -11,7 +11,7 @@ func TestChecksOutliveTheMerge(t *testing.T) {
 	want := oplog.Record{Op: "PUT", Start: 7, Check: &oplog.Check{Property: "create", Outcome: "won", Condition: "absent", Sent: "0-0-1:1", Received: "x"}}
 	var got oplog.Record
 	x := rowDecoder{}
-	if err := x.decode(&row{start: 7, body: appendBody(nil, &want)}, &got); err != nil || got.Check == nil || *got.Check != *want.Check {
+	if err := x.decode(&row{At: 7, Body: appendBody(nil, &want)}, &got); err != nil || got.Check == nil || *got.Check != *want.Check {
 		t.Errorf("%+v, %v", got.Check, err)
 	}
 	both := combineChecks(&oplog.Checks{Properties: []string{"create"}}, &oplog.Checks{Properties: []string{"create", "whole"}, Unordered: true})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (m *merger) makeHeader() error {
 	}
 	m.header = combineHeaders(logs)
 	m.header.Run = m.combinedRun()
+	if m.stats.Runs > 1 && m.header.Parameters["client-count"] != strconv.Itoa(m.stats.Runs) {
+		m.header.Workload = nil // they need not have been at the same time
+	}
 	for _, c := range m.clients {
 		m.header.Merged = append(m.header.Merged, oplog.Origin{Run: c.run, Client: c.name, Offset: c.offset,
 			Threads: c.threads, Header: c.log.header(), Window: c.log.window()})
@@ -157,6 +161,7 @@ func combineHeaders(logs []*sourceLog) oplog.Header {
 	var h oplog.Header
 	var warp, benchmark, command, engine []string
 	parameters := map[string][]string{}
+	var workloads []*oplog.Workload
 	for i, l := range logs {
 		x := l.header()
 		warp = append(warp, x.Warp)
@@ -173,6 +178,7 @@ func combineHeaders(logs []*sourceLog) oplog.Header {
 		if !slices.Equal(h.Statements, x.Statements) {
 			h.Statements = nil
 		}
+		workloads = append(workloads, x.Workload)
 		for k, v := range x.Parameters {
 			parameters[k] = append(parameters[k], v)
 		}
@@ -184,7 +190,21 @@ func combineHeaders(logs []*sourceLog) oplog.Header {
 		}
 		h.Parameters[k] = alternatives(parameters[k])
 	}
+	h.Workload = commonWorkload(workloads)
 	return h
+}
+
+// commonWorkload returns the workload that all clients name as theirs together; nil if they do not agree.
+func commonWorkload(all []*oplog.Workload) *oplog.Workload {
+	if len(all) == 0 {
+		return nil
+	}
+	for _, w := range all {
+		if w == nil || w.ID == "" || w.ID != all[0].ID {
+			return nil
+		}
+	}
+	return all[0]
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -198,7 +198,7 @@ func (m *merger) numberThreads() error {
 		c.offset = uint32(byName[c.name])
 		byName[c.name] += uint64(c.threads)
 		if byName[c.name] > oplog.MaxThread+1 {
-			return fmt.Errorf("the runs of client %q have more than %d threads together, which is all that one log can tell apart: merge fewer logs", c.name, oplog.MaxThread+1)
+			return fmt.Errorf("the runs of client %q have more than %d threads together, the maximum of one log: merge fewer logs", c.name, oplog.MaxThread+1)
 		}
 	}
 	return nil

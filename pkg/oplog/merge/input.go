@@ -58,7 +58,7 @@ func (in *input) add(records []oplog.Record) error {
 		}
 		in.m.sources[in.source].addThread(r.Thread)
 		in.body = appendBody(in.body[:0], r)
-		if err := in.m.sorter.add(&row{r.Start, in.source, in.body}); err != nil {
+		if err := in.m.sorter.Add(&row{At: r.Start, Source: in.source, Body: in.body}); err != nil {
 			return err
 		}
 	}

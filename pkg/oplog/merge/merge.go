@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"warp/internal/extsort"
 	"warp/internal/human"
 	"warp/pkg/oplog"
 )
@@ -63,22 +64,22 @@ func Logs(ctx context.Context, path string, inputs []string, o Options) (Stats, 
 	if _, err := os.Lstat(path); err == nil {
 		return Stats{}, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
 	}
-	return mergeWith(ctx, newSorter(filepath.Dir(path)), path, inputs, o)
+	return mergeWith(ctx, extsort.New(filepath.Dir(path)), path, inputs, o)
 }
 
 // mergeWith merges with a sorter, which it closes.
-func mergeWith(ctx context.Context, s *sorter, path string, inputs []string, o Options) (stats Stats, err error) {
+func mergeWith(ctx context.Context, s *extsort.Sorter, path string, inputs []string, o Options) (stats Stats, err error) {
 	if o.Open == nil {
 		o.Open = oplog.Open
 	}
 	m := &merger{ctx: ctx, options: o, sorter: s, logs: map[clientID]*sourceLog{}}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	for at, name := range inputs {
 		if err := m.read(at, name); err != nil {
 			return stats, err
 		}
 	}
-	if err := s.finish(ctx); err != nil {
+	if err := s.Finish(ctx); err != nil {
 		return stats, err
 	}
 	if err := m.identify(); err != nil {
@@ -109,7 +110,7 @@ func distinctFiles(inputs []string) error {
 type merger struct {
 	ctx     context.Context
 	options Options
-	sorter  *sorter
+	sorter  *extsort.Sorter
 	stats   Stats
 
 	sources  []*inputClient
@@ -173,7 +174,7 @@ func (m *merger) write(path string) error {
 		return errors.Join(err, f.Discard())
 	}
 	x := &rowWriter{m: m, w: f.Writer, counts: map[rowOwner]int64{}}
-	err = m.sorter.each(m.ctx, x.add)
+	err = m.sorter.Each(m.ctx, x.add)
 	if err == nil {
 		err = x.flush()
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/extsort"
 	"warp/internal/testlog"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -67,8 +68,8 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 func sameWithManyRuns(t testing.TB, log []byte, stats Stats, names []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "many.csv.zst")
-	s := newSorter(filepath.Dir(path))
-	s.maxRows, s.maxRuns = 1+len(log)/1000, 4
+	s := extsort.New(filepath.Dir(path))
+	s.MaxRows, s.MaxRuns = 1+len(log)/1000, 4
 	again, err := mergeWith(t.Context(), s, path, names, Options{})
 	if err != nil {
 		t.Fatal(err)

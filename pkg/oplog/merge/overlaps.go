@@ -30,8 +30,8 @@ func (m *merger) nameAnonymous() ([]string, error) {
 		return make([]string, len(nodes)), nil
 	}
 	g := newOverlaps(nodes)
-	if err := m.sorter.each(m.ctx, func(r *row) error {
-		threads := m.sources[r.source].threadRange(r.thread())
+	if err := m.sorter.Each(m.ctx, func(r *row) error {
+		threads := m.sources[r.Source].threadRange(threadOf(r))
 		if threads.node < 0 {
 			return nil
 		}
@@ -83,23 +83,23 @@ func newOverlaps(nodes []node) *overlaps {
 
 // add is called with all rows in order.
 func (g *overlaps) add(r *row, threads *threadRange) error {
-	if len(g.same) == 0 || r.compare(&g.last) != 0 {
+	if len(g.same) == 0 || r.Compare(&g.last) != 0 {
 		if err := g.flush(); err != nil {
 			return err
 		}
-		g.last.keep(r)
+		g.last.Keep(r)
 		g.rows++
 	}
-	d := wire.NewReader(g.last.body)
+	d := wire.NewReader(g.last.Body)
 	thread := uint32(d.Uint()) - threads.from // a piece of a merged log has other numbers
 	rest := d.Bytes(d.Left())
 	n := &g.nodes[threads.node]
 	if n.hash == "" {
-		n.hash = hashText(fmt.Sprint(r.start, thread), string(rest))
+		n.hash = hashText(fmt.Sprint(r.At, thread), string(rest))
 		n.first = g.rows
 		g.order = append(g.order, threads.node)
 	}
-	n.addRow(rest, r.start, thread)
+	n.addRow(rest, r.At, thread)
 	if !slices.ContainsFunc(g.same, func(o *threadRange) bool { return o.node == threads.node }) {
 		g.same = append(g.same, threads)
 	}

@@ -1,38 +1,21 @@
 package merge
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"time"
 
+	"warp/internal/extsort"
 	"warp/internal/wire"
 	"warp/pkg/oplog"
 )
 
-// A row is a record during a merge. Rows are ordered by start and then by body, which contains
-// everything else about the request, so the order does not depend on the order of the inputs.
-type row struct {
-	start  int64
-	source uint32 // index of its inputClient; not part of the order
-	body   []byte
-}
+// A row is a record during a merge. Rows are ordered by start and then by body, which contains everything else about the
+// request, so the order does not depend on the order of the inputs. Its source is the index of its inputClient.
+type row = extsort.Row
 
-func (r *row) compare(o *row) int {
-	if c := cmp.Compare(r.start, o.start); c != 0 {
-		return c
-	}
-	return bytes.Compare(r.body, o.body)
-}
-
-// keep makes r a copy of o.
-func (r *row) keep(o *row) {
-	r.start, r.source, r.body = o.start, o.source, append(r.body[:0], o.body...)
-}
-
-// thread decodes only the thread.
-func (r *row) thread() uint32 {
-	d := wire.NewReader(r.body)
+// threadOf decodes only the thread.
+func threadOf(r *row) uint32 {
+	d := wire.NewReader(r.Body)
 	return uint32(d.Uint())
 }
 
@@ -83,6 +66,9 @@ func appendCheck(b []byte, c *oplog.Check) []byte {
 	return b
 }
 
+// maxBody is larger than any row of a log.
+const maxBody = 4 << 20
+
 // A rowDecoder decodes rows into records. It interns their strings, except keys.
 type rowDecoder struct {
 	op, client, endpoint, err wire.Interner
@@ -91,8 +77,8 @@ type rowDecoder struct {
 
 // decode undoes appendBody.
 func (x *rowDecoder) decode(row *row, r *oplog.Record) error {
-	d := wire.NewReader(row.body)
-	*r = oplog.Record{Start: row.start}
+	d := wire.NewReader(row.Body)
+	*r = oplog.Record{Start: row.At}
 	r.Thread = uint32(d.Uint())
 	statement := d.Uint()
 	r.Statement = oplog.Statement{Number: uint16(statement >> 1), WarmUp: statement&1 == 1}
@@ -124,7 +110,7 @@ func (x *rowDecoder) decode(row *row, r *oplog.Record) error {
 			Condition: string(text()), Sent: string(text()), Received: string(text())}
 	}
 	if d.Bad {
-		return errSpill
+		return extsort.ErrDamaged
 	}
 	return nil
 }

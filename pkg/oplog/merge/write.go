@@ -29,16 +29,16 @@ type rowOwner struct {
 }
 
 func (x *rowWriter) add(r *row) error {
-	if x.copies > 0 && r.compare(&x.row) != 0 {
+	if x.copies > 0 && r.Compare(&x.row) != 0 {
 		if err := x.flush(); err != nil {
 			return err
 		}
 	}
-	source := x.m.sources[r.source]
-	owner := rowOwner{source.threadRange(r.thread()), source.input}
+	source := x.m.sources[r.Source]
+	owner := rowOwner{source.threadRange(threadOf(r)), source.input}
 	switch {
 	case x.copies == 0:
-		x.row.keep(r)
+		x.row.Keep(r)
 		x.owner, x.copies = owner, 1
 	case len(x.counts) == 0 && owner == x.owner:
 		x.copies++

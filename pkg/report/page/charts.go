@@ -168,9 +168,9 @@ func (r rates) of(v float64) string {
 	return human.Rate(v)
 }
 
-// rateChart draws bytes or objects per second. The title contains the unit. The
+// rateChart draws bytes or objects per second, as one of several charts. The title contains the unit. The
 // columns are added to the table of values.
-func (p *Page) rateChart(kind, title, desc string, t timeline, lines []svg.Line, bytes bool, columns ...series) *chart {
+func (p *Page) rateChart(kind, title, desc string, charts int, t timeline, lines []svg.Line, bytes bool, columns ...series) *chart {
 	r := ratesOf(svg.Highest(lines), bytes)
 	for i := range lines {
 		y := make([]float64, len(lines[i].Y))
@@ -182,10 +182,7 @@ func (p *Page) rateChart(kind, title, desc string, t timeline, lines []svg.Line,
 	if title != "" {
 		title += ", "
 	}
-	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines}
-	if kind != "throughput" {
-		c.Height = 130
-	}
+	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines, Height: heightOf(charts)}
 	c.YScale = svg.FromZero(svg.Highest(lines), svg.Number)
 	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Number, mean), columns...))
 }

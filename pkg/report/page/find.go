@@ -9,6 +9,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/find"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/report/svg"
 )
 
@@ -80,15 +81,16 @@ func (p *Page) findChart(r *find.Report, i int) *chart {
 	if top == 0 {
 		top = math.Inf(1)
 	}
-	c := &svg.Chart{Title: fmt.Sprintf("%s, %s", first.Subject, first.Unit), X: loads, XNote: r.Unit, Height: 260, Labels: true}
+	c := &svg.Chart{Title: fmt.Sprintf("%s, %s", first.Subject, first.Unit), X: loads, XNote: r.Unit, Height: 260}
 	value, limit := svg.Line{Label: first.Subject}, svg.Line{Label: "limit", Color: 1, Class: "dash"}
-	low, high := svg.Line{}, svg.Line{}
+	low, high, clipped := svg.Line{}, svg.Line{}, false
 	for _, load := range loads {
 		f := last[load]
 		from, to := *f.Measured, *f.Measured
 		if f.Low != nil {
 			from, to = *f.Low, *f.High
 		}
+		clipped = clipped || to > top
 		value.Y, limit.Y = append(value.Y, min(*f.Measured, top)), append(limit.Y, f.Limit)
 		low.Y, high.Y = append(low.Y, min(from, top)), append(high.Y, min(to, top))
 		c.Dots = append(c.Dots, svg.Dot{X: load, Y: min(*f.Measured, top)})
@@ -98,6 +100,43 @@ func (p *Page) findChart(r *find.Report, i int) *chart {
 	c.Bands = []svg.Band{{Low: 2, High: 3}}
 	c.XScale, c.YScale = svg.FromZero(loads[len(loads)-1], svg.Number), svg.FromZero(svg.Highest(c.Lines), svg.Number)
 	drawn := p.draw("value", c)
-	drawn.Note = fmt.Sprintf("The area is the 99 %% interval. Values above %.4g %s are drawn there.", top, first.Unit)
+	drawn.Note = "The area is the 99 % interval."
+	if clipped {
+		drawn.Note += fmt.Sprintf(" Values above %.4g %s are drawn at the top.", top, first.Unit)
+	}
 	return drawn
+}
+
+// FindChange returns the page that compares two searches. They are named as their folders.
+func FindChange(c *find.Change) *Page {
+	before, after := human.Visible(c.Before.Folder), human.Visible(c.After.Folder)
+	p := &Page{data: c, Heading: before + " and " + after, Kicker: "warp, comparison of two searches"}
+	p.Title = "warp: " + p.Heading
+	p.Lead = append(p.Lead, report.FindVerdict(c))
+	state := map[string]string{find.Higher: "good", find.Lower: "bad", find.Unclear: "warn"}[c.Verdict]
+	p.Cards = append(p.Cards, card{Label: "Before: " + before, Figure: c.Before.Bracket()}, card{Label: "After: " + after, Figure: c.After.Bracket(), State: state})
+	p.section(section{ID: "searches", Title: "Searches", Blocks: []block{{Table: findTable(c)}}})
+	return p
+}
+
+// findTable has a column for each search.
+func findTable(c *find.Change) *report.Table {
+	t := &report.Table{Caption: "Searches", Head: []string{"", "before", "after"}, Text: true}
+	row := func(name string, of func(*find.Report) string) {
+		t.Rows = append(t.Rows, []string{name, human.Visible(of(c.Before)), human.Visible(of(c.After))})
+	}
+	load := func(x float64, r *find.Report) string {
+		if x == 0 {
+			return printer.None
+		}
+		return r.Show(x)
+	}
+	row("command", func(r *find.Report) string { return r.Command })
+	row("assertions", func(r *find.Report) string { return strings.Join(r.Assertions, ", ") })
+	row("estimate", func(r *find.Report) string { return load(r.Estimate, r) })
+	row("highest load that held", func(r *find.Report) string { return load(r.Held, r) })
+	row("lowest load that failed", func(r *find.Report) string { return load(r.Failed, r) })
+	row("what failed first", func(r *find.Report) string { return r.FailsFirst })
+	row("result", func(r *find.Report) string { return r.Headline() + "." })
+	return t
 }

@@ -3,11 +3,11 @@ package page
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -35,31 +35,22 @@ func History(h *compare.History, o Options) *Page {
 
 // workload has a chart for each metric, and a table of the runs.
 func (p *Page) workload(w *compare.Workload) {
-	s := section{ID: p.nextID("workload"), Title: human.Visible(w.Name)}
-	for i := range w.Courses {
-		if c := &w.Courses[i]; c.Unit != results.Share || largestValue(c) > 0 {
-			s.Blocks = append(s.Blocks, block{Chart: p.course(w, c)})
+	s := section{ID: p.nextID("workload"), Title: human.Visible(report.WorkloadTitle(w))}
+	for i := range w.Series {
+		if c := &w.Series[i]; c.Unit != results.Share || c.Largest() > 0 {
+			s.Blocks = append(s.Blocks, block{Chart: p.metricOverRuns(w, c)})
 		}
 	}
 	s.Blocks = append(s.Blocks, block{Table: p.pastRuns(w)})
 	p.section(s)
 }
 
-func largestValue(c *compare.Course) (largest float64) {
-	for _, v := range c.Values {
-		if v != nil {
-			largest = math.Max(largest, *v)
-		}
-	}
-	return largest
-}
-
-// course draws a metric over all runs: the value of each run, and between changes the median with its interval.
-func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
+// metricOverRuns draws a metric over all runs: the value of each run, and between changes the median with its interval.
+func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
 	title := human.Visible(report.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
-	largest := largestValue(c)
+	largest := c.Largest()
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	empty := func() (y []float64) {
 		for range n {
@@ -105,44 +96,33 @@ func (p *Page) course(w *compare.Workload, c *compare.Course) *chart {
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]
 		draw.Marks = append(draw.Marks, svg.Mark{X: float64(change.Run)})
-		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, p.day(r.Start), human.Visible(r.Label), change.Verdict,
+		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, report.TimeOf(r.Start, p.loc), human.Visible(r.Label), change.Verdict,
 			percentText(change.Change), percentText(change.Low), percentText(change.High)))
 		draw.Desc += marks[len(marks)-1] + ". "
 	}
-	shown := p.draw("course", draw)
+	shown := p.draw("history", draw)
 	shown.Marks = marks
 	return shown
-}
-
-func (p *Page) day(at time.Time) string {
-	if at.IsZero() {
-		return "at an unknown time"
-	}
-	loc := p.loc
-	if loc == nil {
-		loc = time.UTC
-	}
-	return at.In(loc).Format("2006-01-02 15:04")
 }
 
 // pastRuns lists the runs with all metrics of the total.
 func (p *Page) pastRuns(w *compare.Workload) *report.Table {
 	t := &report.Table{Caption: "All runs", Head: []string{"run", "time", "name", "version", "verdict"}, Closed: len(w.Runs) > 40}
-	var courses []*compare.Course
-	for i := range w.Courses {
-		c := &w.Courses[i]
+	var all []*compare.Series
+	for i := range w.Series {
+		c := &w.Series[i]
 		if w.Total(c.Metric) == c {
-			courses = append(courses, c)
+			all = append(all, c)
 			t.Head = append(t.Head, human.Visible(c.Metric))
 		}
 	}
 	for i := range w.Runs {
 		r := &w.Runs[i]
-		row := []string{fmt.Sprint(i + 1), p.day(r.Start), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(report.PastVerdict(r))}
-		for _, c := range courses {
-			cell := report.None
+		row := []string{fmt.Sprint(i + 1), report.TimeOf(r.Start, p.loc), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(report.PastVerdict(r))}
+		for _, c := range all {
+			cell := printer.None
 			if v := c.Values[i]; v != nil {
-				cell = report.MetricText(c.Unit, *v, largestValue(c))
+				cell = report.MetricText(c.Unit, *v, c.Largest())
 			}
 			row = append(row, cell)
 		}

@@ -126,7 +126,7 @@ func callOut(all []hostSeries) []string {
 			if h.slow != "" {
 				h.slow += ", "
 			}
-			h.slow += fmt.Sprintf("p99 %.1f times that of the median host", 1+by)
+			h.slow += fmt.Sprintf("p99 %.1f times the median host's", 1+by)
 		}
 		if h.errors > 0 {
 			h.failed = counted(h.errors, "error", "errors") + " (" + percentOf(h.errors, h.requests) + ")"

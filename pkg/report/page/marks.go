@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
@@ -38,13 +39,11 @@ func (p *Page) marked(r *results.Report, groups []group) {
 		}
 		notes = append(notes, sentence+".")
 		for _, phase := range report.PhasesOf(m) {
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + report.Cut(name, 40), phase.Name, human.Seconds(phase.Seconds), p.throughputOf(g, phase), phase.Latency(), human.Grouped(phase.Errors)})
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + columns.Cut(name, 41), phase.Name, human.Seconds(phase.Seconds), p.throughputOf(g, phase), phase.Latency(), human.Grouped(phase.Errors)})
 		}
 	}
 	s := section{ID: "marks", Title: "Marks", Blocks: []block{{Notes: notes}}}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	p.section(s)
 }
 

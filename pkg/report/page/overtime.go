@@ -80,6 +80,10 @@ func (p *Page) throughput(g *group) {
 	t := g.timeline(x)
 	per := "Each point is a segment of " + human.Seconds(g.ops[0].SegmentS) + "."
 	several := len(objects) > len(bytes) || g.ops[0].ObjectsPerOp.Max > 1
+	charts := 1
+	if several && len(bytes) > 0 {
+		charts = 2
+	}
 	if len(bytes) > 0 {
 		desc := per + " " + rangeOf(bytes, human.Rate)
 		var more []series
@@ -89,7 +93,7 @@ func (p *Page) throughput(g *group) {
 				more = append(more, c)
 			}
 		}
-		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, t, bytes, true, more...)})
+		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, charts, t, bytes, true, more...)})
 	}
 	if several {
 		kind := "objects"
@@ -97,7 +101,7 @@ func (p *Page) throughput(g *group) {
 			kind = "throughput"
 		}
 		desc := per + " " + rangeOf(objects, func(v float64) string { return human.PerSecond(v) + " objects/s" })
-		s.Blocks = append(s.Blocks, block{Chart: p.rateChart(kind, "", desc, t, objects, false)})
+		s.Blocks = append(s.Blocks, block{Chart: p.rateChart(kind, "", desc, charts, t, objects, false)})
 	}
 	p.section(s)
 }
@@ -179,14 +183,11 @@ func (p *Page) latency(g *group) {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
 	}
-	if c := p.clientShare(g); c != nil {
-		s.Blocks = append(s.Blocks, block{Chart: c})
-	}
 	p.section(s)
 }
 
-// clientShare draws the client's part of the service times over time. It returns nil if it is unknown.
-func (p *Page) clientShare(g *group) *chart {
+// clientShare draws the client's part of the service times over time, if it is known.
+func (p *Page) clientShare(g *group) {
 	begin, _ := g.length()
 	var lists [][]float64
 	for _, op := range g.ops {
@@ -203,16 +204,16 @@ func (p *Page) clientShare(g *group) *chart {
 		})})
 	}
 	if svg.Highest(lines) == 0 {
-		return nil
+		return
 	}
 	show := func(v float64) string { return svg.Number(v) + " %" }
 	title := "This machine's part of the latency"
 	if g.Clients > 1 {
 		title = "The clients' part of the latency"
 	}
-	c := &svg.Chart{Title: title, YScale: svg.FromZero(100, show), Lines: lines, Height: 130,
+	c := &svg.Chart{Title: "Share of the service time", YScale: svg.FromZero(100, show), Lines: lines, Height: 130,
 		Desc: "Of the requests that started in each segment. " + rangeOf(lines, show)}
 	shown := p.drawTimed("client", c, g.timeline(x), seriesOf(lines, show, mean))
 	shown.Note = "The rest is the time on the wire. A peak of both the latency and this part is a burst of other work on the client, not the store."
-	return shown
+	p.section(section{ID: "clientpart", Title: title, Blocks: []block{{Chart: shown}}})
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/monitor"
 	"warp/pkg/report"
 )
@@ -97,6 +98,7 @@ type chart struct {
 	SVG       template.HTML
 	Legend    []legend
 	Labeled   bool     // it has words to the left
+	Scrolls   bool     // it has a width of its own
 	State     string   // as in a card
 	Note      string   // below the chart
 	Marks     []string // texts of the marks, by number
@@ -173,5 +175,26 @@ func hashOf(s string) string {
 func (p *Page) section(s section) {
 	if len(s.Blocks) > 0 || len(s.Lead) > 0 {
 		p.Sections = append(p.Sections, s)
+	}
+}
+
+// table adds a table unless it is empty.
+func (s *section) table(t *report.Table) {
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+}
+
+// lead adds sentences to the lead of the page.
+func (p *Page) lead(sentences []string) {
+	for _, s := range sentences {
+		p.Lead = append(p.Lead, human.Visible(s))
+	}
+}
+
+// warn adds warnings, each of which begins and ends with these words.
+func (p *Page) warn(begin string, warnings []string, end string) {
+	for _, s := range warnings {
+		p.Warnings = append(p.Warnings, begin+human.Visible(s)+end)
 	}
 }

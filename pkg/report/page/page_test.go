@@ -96,6 +96,21 @@ func TestEveryShape(t *testing.T) {
 	}
 }
 
+// TestRunsInOneChart checks that a chart of several runs has a color for each run, and dashes for p99.
+func TestRunsInOneChart(t *testing.T) {
+	t.Parallel()
+	r := reportOf(t, testlog.Loads()["get"], nil)
+	var b bytes.Buffer
+	if err := Runs([]compare.Run{{Name: "a", Report: r}, {Name: "b", Report: r}}, nil, Options{}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if dashed := `class="s` + strconv.Itoa(i) + `" stroke="` + svg.Color(i) + `" stroke-dasharray=`; !strings.Contains(b.String(), dashed) {
+			t.Errorf("run %d has no dashed line", i)
+		}
+	}
+}
+
 // figuresOf returns the page without its scripts and data.
 func figuresOf(html string) string {
 	return regexp.MustCompile(`(?s)<(script|style)[^>]*>.*?</(script|style)>`).ReplaceAllString(html, "")
@@ -129,7 +144,7 @@ func wellFormed(t testing.TB, html string) {
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
 		if ids[m[1]] {
-			t.Errorf("id %s is there twice", m[1])
+			t.Errorf("id %s occurs twice", m[1])
 		}
 		ids[m[1]] = true
 	}
@@ -234,6 +249,63 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// A page of several sets begins with the verdict on each of them.
+func TestSeveralSetsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := &compare.Comparisons{Version: 1}
+	for _, side := range []struct {
+		name    string
+		verdict compare.Verdict
+	}{{"b", compare.TooFew}, {"c", compare.Undecided}, {"d", compare.Better}} {
+		c.Comparisons = append(c.Comparisons, &compare.Verdicts{Before: compare.Side{Name: "a"}, After: compare.Side{Name: side.name}, Verdict: side.verdict})
+	}
+	want := []string{
+		"b: there are too few runs for a verdict.",
+		"c: undecided: the runs cannot tell whether there is a change that matters.",
+		"d is better than a.",
+	}
+	if lead := Comparisons(c).Lead; len(lead) < 3 || !slices.Equal(lead[:3], want) {
+		t.Errorf("%q", lead)
+	}
+}
+
+// The first sentence about a comparison names the metrics of its verdict, and gives no cause that it does not know:
+// a metric that is this machine's does not drift.
+func TestVerdictNamesItsMetrics(t *testing.T) {
+	t.Parallel()
+	sentence := func(throughput, p50, p99 compare.Verdict) string {
+		row := func(metric string, verdict compare.Verdict) compare.Row {
+			r := compare.Row{Metric: metric, Judged: true, Verdict: verdict}
+			if verdict == compare.Withheld {
+				r.Withheld = "in 12 of the 12 runs it describes warp's machine and not the store"
+			}
+			return r
+		}
+		v := &compare.Verdicts{Before: compare.Side{Name: "a"}, After: compare.Side{Name: "b"}, Subjects: []compare.Subject{{
+			Op: "GET", Rows: []compare.Row{row("throughput", throughput), row("p50", p50), row("p99", p99), {Metric: "mean", Verdict: ""}},
+		}}}
+		for _, verdict := range []compare.Verdict{compare.Worse, compare.Withheld, compare.Undecided} { // in the order of package compare
+			if slices.Contains([]compare.Verdict{throughput, p50, p99}, verdict) {
+				v.Verdict = verdict
+				break
+			}
+		}
+		return Comparisons(compare.Single(v)).Lead[0]
+	}
+	for _, test := range []struct {
+		throughput, p50, p99 compare.Verdict
+		want                 string
+	}{
+		{compare.Undecided, compare.Undecided, compare.Withheld, "There is no verdict on GET p99."},
+		{compare.Undecided, compare.Better, compare.Undecided, "Undecided: the runs cannot tell whether there is a change that matters in GET throughput and GET p99. Better: GET p50."},
+		{compare.Equivalent, compare.Worse, compare.Better, "b is worse than a in GET p50. Better: GET p99."},
+	} {
+		if got := sentence(test.throughput, test.p50, test.p99); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
 func harmless(t *testing.T, html string) {
 	t.Helper()
 	wellFormed(t, html)
@@ -255,7 +327,7 @@ func harmless(t *testing.T, html string) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	value := func(x float64) *float64 { return &x }
-	h := &compare.History{Version: 1, Workloads: []compare.Workload{{Name: "get " + hostile, Runs: make([]compare.PastRun, 4), Courses: []compare.Course{
+	h := &compare.History{Version: 1, Workloads: []compare.Workload{{Name: "get " + hostile, Runs: make([]compare.PastRun, 4), Series: []compare.Series{
 		{Metric: "throughput", Unit: results.BytesPerSecond, Judged: true, Values: []*float64{value(100), nil, value(50), value(51)},
 			Stretches: []compare.Stretch{{From: 0, To: 2, Runs: 1, Median: 100}, {From: 2, To: 4, Runs: 2, Median: 50.5, Low: value(50), High: value(51)}},
 			Changes:   []compare.ChangePoint{{Run: 2, Change: value(-49), Low: value(-51), High: value(-47), Verdict: compare.Worse}}},
@@ -468,7 +540,7 @@ func TestSlowHostIsCalledOut(t *testing.T) {
 		}
 	})
 	html := render(t, r)
-	if !regexp.MustCompile(`host3:9000: [^<]*p99 [3-5]\.\d times that of the median host`).MatchString(html) {
+	if !regexp.MustCompile(`host3:9000: [^<]*p99 [3-5]\.\d times the median host&#39;s`).MatchString(html) {
 		t.Error("the slow host is not named")
 	}
 	if strings.Contains(html, "<p>host2:9000: ") {

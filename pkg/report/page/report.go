@@ -3,11 +3,14 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/identity"
+	"warp/pkg/oplog"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
@@ -22,15 +25,21 @@ func Report(r *results.Report, o Options) *Page {
 	p.Heading, p.Title = headingOf(r, groups), titleOf(r, groups)
 	p.Kicker = p.kickerOf(r, groups)
 	p.verdict(r, groups)
-	for _, s := range r.Warnings {
-		p.Warnings = append(p.Warnings, human.Visible(s))
+	if c := r.Conditions; c != nil {
+		p.Lead = append(p.Lead, "Conditions: "+human.Visible(c.Sentence)+".")
 	}
+	if hottest := r.Hottest(); hottest != "" {
+		p.Lead = append(p.Lead, human.UpperFirst(hottest)+".")
+	}
+	p.warn("", r.Warnings, "")
 	for i := range groups {
 		for _, op := range groups[i].ops {
 			p.scale.add(op)
 		}
 	}
 	p.assertions(r)
+	p.replay(r.Replay)
+	p.consistency(r.Consistency)
 	p.overview(groups)
 	p.marked(r, groups)
 	for _, g := range groups {
@@ -38,6 +47,7 @@ func Report(r *results.Report, o Options) *Page {
 	}
 	p.soFar("host", o.Hosts, o.Elapsed)
 	p.soFar("client", o.Clients, o.Elapsed)
+	p.cache(r.Cache)
 	p.before(r, groups)
 	p.reproduce(r)
 	return p
@@ -209,6 +219,7 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	p.throughput(&g)
 	p.latency(&g)
 	p.errors(&g)
+	p.clientShare(&g)
 	p.distribution(&g)
 	p.byHost(&g)
 	p.byClient(&g)
@@ -271,6 +282,11 @@ func (p *Page) reproduce(r *results.Report) {
 	for i, text := range r.Statements {
 		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: human.Visible(text)})
 	}
+	if w := r.Identity(); w.ID != "" {
+		s.Blocks = append(s.Blocks, block{Title: "Workload " + w.ID, Table: workloadTable(w)})
+	} else if r.Benchmark != "" {
+		s.Lead = append(s.Lead, "The workload has no identity: "+human.Visible(w.Unknown)+".")
+	}
 	t := &report.Table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
 	names := make([]string, 0, len(r.Parameters))
 	for name := range r.Parameters {
@@ -283,8 +299,22 @@ func (p *Page) reproduce(r *results.Report) {
 	if r.Engine != "" {
 		t.Rows = append(t.Rows, []string{"(engine)", human.Visible(r.Engine)})
 	}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	p.section(s)
+}
+
+// workloadTable lists the settings that define the load.
+func workloadTable(w oplog.Workload) *report.Table {
+	t := &report.Table{Caption: "Settings that define the workload", Head: []string{"setting", "value"}, Text: true}
+	for _, name := range slices.Sorted(maps.Keys(w.Settings)) {
+		t.Rows = append(t.Rows, []string{human.Visible(name), human.Visible(identity.Show(name, w.Settings[name]))})
+	}
+	return t
+}
+
+// cache says what a cache could have served.
+func (p *Page) cache(c *results.Cache) {
+	if c != nil {
+		p.section(section{ID: "cache", Title: "Cache", Lead: []string{human.UpperFirst(c.Sentence()) + "."}})
+	}
 }

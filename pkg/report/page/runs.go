@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -55,9 +56,7 @@ func Runs(runs []compare.Run, changes *compare.Changes, o Options) *Page {
 	var names []string
 	for i := range sides {
 		names = append(names, sides[i].name)
-		for _, s := range sides[i].report.Warnings {
-			p.Warnings = append(p.Warnings, sides[i].name+": "+human.Visible(s))
-		}
+		p.warn(sides[i].name+": ", sides[i].report.Warnings, "")
 	}
 	p.Kicker = fmt.Sprintf("warp, comparison of %d runs", len(runs))
 	p.Heading = strings.Join(names, ", ")
@@ -206,9 +205,7 @@ func (p *Page) changes(c *compare.Changes) {
 			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+human.Visible(strings.Join(only.ops, ", "))+".")
 		}
 	}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	p.section(s)
 }
 
@@ -292,7 +289,7 @@ func sameTable(same operationOf, sides []side) *report.Table {
 	return tableOf(same.label, figures.Columns("run", rows, figures.Unit(rows), partFigures()...))
 }
 
-// overlay puts the segments of runs on one axis, which starts at the begin of each run.
+// overlay puts the segments of runs on one axis, which starts at the start of each run.
 func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Segment, length float64) {
 	var lists [][]float64
 	for i, op := range same.of {
@@ -345,7 +342,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	if !bytes {
 		show = func(v float64) string { return human.PerSecond(v) + " objects/s" }
 	}
-	return p.rateChart("throughput", same.label, rangeOf(lines, show), timeline{length: length, x: x}, lines, bytes)
+	return p.rateChart("throughput", same.label, rangeOf(lines, show), 1, timeline{length: length, x: x}, lines, bytes)
 }
 
 func (p *Page) sameLatency(same operationOf, sides []side) *chart {
@@ -355,7 +352,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 		for _, k := range []struct {
 			name, class string
 			of          func(*latencies) float64
-		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "report.None", func(l *latencies) float64 { return l.p99 }}} {
+		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "dash", func(l *latencies) float64 { return l.p99 }}} {
 			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: bridged(x, of[i], func(n int) float64 {
 				if l := latencyOf(&segments[i][n]); l != nil {
 					return k.of(l)
@@ -373,7 +370,10 @@ func (p *Page) differences(sides []side) {
 	var settings []map[string]string
 	names := map[string]bool{}
 	for i := range sides {
-		set := compare.Settings(sides[i].report)
+		facts := compare.FactsOf(sides[i].report)
+		set := facts.Circumstances
+		maps.Copy(set, facts.Settings)
+		set["(workload)"] = cmp.Or(facts.Workload.ID, "unknown")
 		settings = append(settings, set)
 		for name := range set {
 			names[name] = true
@@ -399,9 +399,7 @@ func (p *Page) differences(sides []side) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	for i := range sides {
 		if c := sides[i].report.Command; c != "" {
 			s.Blocks = append(s.Blocks, block{Title: sides[i].name, Code: human.Visible(c)})

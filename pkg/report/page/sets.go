@@ -1,15 +1,18 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
 	"strings"
 
+	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/printer"
 	"warp/pkg/report/svg"
 )
 
@@ -31,48 +34,80 @@ func twoSets(v *compare.Verdicts) *Page {
 		p.Kicker = fmt.Sprintf("warp, comparison of %d pairs of runs", v.Before.Runs)
 	}
 	p.Lead = append(p.Lead, verdictSentence(v, after, before))
-	for _, s := range report.Remarks(v) {
-		p.Lead = append(p.Lead, human.Visible(s))
-	}
-	for _, s := range v.Withheld {
-		p.Warnings = append(p.Warnings, "No verdict: "+human.Visible(s)+".")
-	}
-	for _, s := range v.Warnings {
-		p.Warnings = append(p.Warnings, human.Visible(s)+".")
-	}
+	p.lead(report.Remarks(v))
+	p.warn("No verdict: ", v.Withheld, ".")
+	p.warn("", v.Warnings, ".")
 	for _, side := range []compare.Side{v.Before, v.After} {
-		for _, s := range side.Warnings {
-			p.Warnings = append(p.Warnings, human.Visible(side.Name)+": "+human.Visible(s))
-		}
+		p.warn(human.Visible(side.Name)+": ", side.Warnings, "")
 	}
 	p.judged(v)
 	p.subjects(v, "", "Changes")
-	if v.Noise != nil {
-		p.subjects(v.Noise, "noise-", "The first side with itself")
-	}
+	p.noise(v)
 	p.verdictDetails(v)
 	return p
 }
 
+// noise shows the first side against itself, if that was measured.
+func (p *Page) noise(v *compare.Verdicts) {
+	if v.Noise != nil {
+		p.subjects(v.Noise, "noise-", "The first side against itself")
+	}
+}
+
+// verdictSentence says what the verdict on all judged metrics is, on which of them, and which others are better.
 func verdictSentence(v *compare.Verdicts, after, before string) string {
+	metrics := withVerdict(v, v.Verdict)
+	on, in := "", ""
+	if metrics != "" {
+		on, in = " on "+metrics, " in "+metrics
+	}
 	switch v.Verdict {
 	case compare.Better:
 		return fmt.Sprintf("%s is better than %s.", after, before)
 	case compare.Worse:
-		return fmt.Sprintf("%s is worse than %s in what is judged.", after, before)
+		return fmt.Sprintf("%s is worse than %s%s.", after, before, in) + betterSentence(v)
 	case compare.Equivalent:
 		return fmt.Sprintf("%s and %s are equivalent: no change of %g %% or more.", before, after, v.MinEffect)
 	case compare.Undecided:
-		return "Undecided: the runs cannot tell whether there is a change that matters."
+		return "Undecided: the runs cannot tell whether there is a change that matters" + in + "." + betterSentence(v)
 	case compare.TooFew:
-		return "There are too few runs for a verdict."
+		return "There are too few runs for a verdict" + on + "."
 	case compare.Withheld:
 		if len(v.Withheld) == 0 {
-			return "There is no verdict, because the runs drift."
+			return "There is no verdict" + on + "." + betterSentence(v)
 		}
 		return "There is no verdict, because something is wrong with the runs."
 	}
-	return "There is no ratio to judge."
+	return "There is no ratio to judge" + in + "."
+}
+
+// betterSentence names the metrics that are better although the verdict on all of them is another one.
+func betterSentence(v *compare.Verdicts) string {
+	if metrics := withVerdict(v, compare.Better); metrics != "" {
+		return " Better: " + metrics + "."
+	}
+	return ""
+}
+
+// withVerdict names the judged metrics with a verdict, up to a limit.
+func withVerdict(v *compare.Verdicts, verdict compare.Verdict) string {
+	const maxNames = 4
+	var names []string
+	for i := range v.Subjects {
+		s := &v.Subjects[i]
+		if s.Host != "" {
+			continue
+		}
+		for k := range s.Rows {
+			if r := &s.Rows[k]; r.Judged && r.Verdict == verdict {
+				names = append(names, human.Visible(report.SubjectLabel(s.Op, s.Statement, s.Warmup, "")+" "+r.Metric))
+			}
+		}
+	}
+	if n := len(names); n > maxNames {
+		names = append(names[:maxNames-1], fmt.Sprintf("%d other metrics", n-maxNames+1))
+	}
+	return human.And(names)
 }
 
 func stateOf(v compare.Verdict) string {
@@ -120,20 +155,17 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	for i := range v.Subjects {
 		sub := &v.Subjects[i]
 		label := human.Visible(report.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
-		if c := p.intervals(label, sub.Rows, v.MinEffect); c != nil {
+		var rows []*compare.Row
+		for k := range sub.Rows {
+			rows = append(rows, &sub.Rows[k])
+		}
+		if c := p.intervals(label, rows, func(k int) string { return rows[k].Metric }, v.MinEffect); c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
 		before, after := report.ColumnNames(v)
 		t := &report.Table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
-			r := &sub.Rows[k]
-			largest := max(r.Before.Median, r.After.Median)
-			probability := ""
-			if r.P != nil {
-				probability = fmt.Sprintf("%.4f", *r.P)
-			}
-			t.Rows = append(t.Rows, []string{human.Visible(r.Metric), report.MetricText(r.Unit, r.Before.Median, largest), report.MetricText(r.Unit, r.After.Median, largest),
-				percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)})
+			t.Rows = append(t.Rows, changeCells(human.Visible(sub.Rows[k].Metric), &sub.Rows[k]))
 		}
 		s.Blocks = append(s.Blocks, block{Table: t})
 		if sub.Host == "" {
@@ -141,6 +173,17 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 		}
 	}
 	p.section(s)
+}
+
+// changeCells returns a row of a table of changes.
+func changeCells(name string, r *compare.Row) []string {
+	largest := max(r.Before.Median, r.After.Median)
+	probability := ""
+	if r.P != nil {
+		probability = fmt.Sprintf("%.4f", *r.P)
+	}
+	return []string{name, report.MetricText(r.Unit, r.Before.Median, largest), report.MetricText(r.Unit, r.After.Median, largest),
+		percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)}
 }
 
 // valuesTable shows the values of each run.
@@ -156,7 +199,7 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *report.
 			for k := range rows {
 				values := of(&rows[k])
 				if i >= len(values) {
-					row = append(row, report.None)
+					row = append(row, printer.None)
 					continue
 				}
 				row = append(row, report.MetricText(rows[k].Unit, values[i], slices.Max(values)))
@@ -169,17 +212,16 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *report.
 	return t
 }
 
-// intervals draws the change of each metric with its interval, and a band of changes that do not
-// matter.
-func (p *Page) intervals(label string, rows []compare.Row, effect float64) *chart {
-	c := svg.Intervals{Title: label + ": change with its interval; what lies in the band does not matter", Band: effect}
-	for i := range rows {
-		r := &rows[i]
-		if r.Change == nil {
+// intervals draws changes with their intervals, and a band of changes that do not matter. names returns the name of each row.
+func (p *Page) intervals(title string, rows []*compare.Row, names func(i int) string, effect float64) *chart {
+	c := svg.Intervals{Title: title + ": change with its interval; what lies in the band does not matter", Band: effect}
+	for i, r := range rows {
+		if r == nil || r.Change == nil {
 			continue
 		}
-		c.Desc += fmt.Sprintf("%s: %s (%s to %s). ", r.Metric, percentText(r.Change), percentText(r.Low), percentText(r.High))
-		c.Rows = append(c.Rows, svg.Interval{Label: r.Metric, Class: stateOf(r.Verdict), Estimate: *r.Change, Low: r.Low, High: r.High, Known: r.Level > 0})
+		name := names(i)
+		c.Desc += fmt.Sprintf("%s: %s (%s to %s). ", name, percentText(r.Change), percentText(r.Low), percentText(r.High))
+		c.Rows = append(c.Rows, svg.Interval{Label: columns.Cut(name, 16), Class: stateOf(r.Verdict), Estimate: *r.Change, Low: r.Low, High: r.High, Known: r.Level > 0})
 	}
 	if len(c.Rows) == 0 {
 		return nil
@@ -191,21 +233,27 @@ func (p *Page) intervals(label string, rows []compare.Row, effect float64) *char
 // verdictDetails shows the commands and the parameters that differ.
 func (p *Page) verdictDetails(v *compare.Verdicts) {
 	s := section{ID: "command", Title: "Commands and parameters"}
-	if v.Order != "" {
-		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(v.Order)+".")
-	}
+	s.order(v)
 	if len(v.Missing) > 0 {
 		s.Lead = append(s.Lead, "Not in all runs: "+human.Visible(strings.Join(v.Missing, ", "))+".")
 	}
 	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
+	if v.Before.Workload != v.After.Workload {
+		t.Rows = append(t.Rows, []string{"(workload)", cmp.Or(v.Before.Workload, "unknown"), cmp.Or(v.After.Workload, "unknown")})
+	}
 	for _, x := range v.Parameters {
 		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(compare.OrNone(x.Before)), human.Visible(compare.OrNone(x.After))})
 	}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	s.commands(&v.Before, &v.After)
 	p.section(s)
+}
+
+// order says in which order the runs were made, if that is known.
+func (s *section) order(v *compare.Verdicts) {
+	if v.Order != "" {
+		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(v.Order)+".")
+	}
 }
 
 // commands shows the command lines of sets of runs.

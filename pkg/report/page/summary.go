@@ -39,7 +39,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 	}
 	p.Cards = append(p.Cards, limit)
 	ran := ranSentence(r, groups, requests)
-	if events := r.Events(); len(events) > 0 { // what happened, and whether the store did it, before any figure
+	if events := append(violated(r.Consistency), r.Events()...); len(events) > 0 { // what happened, and whether the store did it, before any figure
 		p.Lead = append(p.Lead, human.Visible(strings.Join(events, " ")))
 		if limit.sentence != "" {
 			p.Lead = append(p.Lead, limit.sentence)

@@ -21,12 +21,8 @@ const maxSweepLines = 8
 func Sweep(r *sweep.Result) *Page {
 	p := &Page{data: r, Heading: human.Visible(report.SweepTitle(r)), Kicker: "warp, sweep"}
 	p.Title = "warp: " + p.Heading
-	for _, s := range report.SweepRemarks(r) {
-		p.Lead = append(p.Lead, human.Visible(s))
-	}
-	for _, s := range report.SweepWarnings(r) {
-		p.Warnings = append(p.Warnings, human.Visible(s))
-	}
+	p.lead(report.SweepRemarks(r))
+	p.warn("", report.SweepWarnings(r), "")
 	p.sweepCards(r)
 	p.throughputLatency(r)
 	p.sweepMetrics(r)
@@ -112,7 +108,7 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 		return
 	}
 	unit, size := metricUnit(r.Metrics[rate].Unit, largestRate)
-	c.XNote = fmt.Sprintf("%s in %s; the numbers at the points are %s", r.Metrics[rate].Name, unit, r.Axes[axis].Flag)
+	c.XNote = fmt.Sprintf("%s (%s)", r.Metrics[rate].Name, unit)
 	for i := range c.X {
 		c.X[i] /= size
 	}
@@ -136,7 +132,9 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 	}
 	c.XScale = svg.FromZero(largestRate/size, svg.Number)
 	c.YScale = svg.LogMillis(lowest, highest)
-	p.section(section{ID: "curve", Title: "Throughput and latency", Blocks: []block{{Chart: p.draw("curve", c)}}})
+	drawn := p.draw("curve", c)
+	drawn.Note = fmt.Sprintf("The numbers at the points are values of %s.", r.Axes[axis].Flag)
+	p.section(section{ID: "curve", Title: "Throughput and latency", Blocks: []block{{Chart: drawn}}})
 }
 
 // metricUnit returns the unit in which a metric is drawn, so that ticks are round: its name, and its size in the unit of the
@@ -238,7 +236,7 @@ func (p *Page) sweepGrid(r *sweep.Result, m int) *chart {
 		}
 		g.Cells = append(g.Cells, row)
 	}
-	return &chart{ID: g.ID, Title: g.Title, SVG: template.HTML(g.SVG())}
+	return &chart{ID: g.ID, Title: g.Title, Scrolls: true, SVG: template.HTML(g.SVG())}
 }
 
 // sweepPoints has the table of all points, and the names of the logs.
@@ -275,12 +273,8 @@ func SweepComparison(c *sweep.Comparison) *Page {
 	p.Title = "warp: " + p.Heading
 	p.Lead = append(p.Lead, verdictSentence(&compare.Verdicts{Verdict: c.Verdict, MinEffect: c.MinEffect}, after, before))
 	p.Lead = append(p.Lead, report.SweepComparisonRemarks(c)...)
-	for _, s := range c.Warnings {
-		p.Warnings = append(p.Warnings, human.Visible(s)+".")
-	}
-	for _, s := range c.LeftOut {
-		p.Warnings = append(p.Warnings, "Left out: "+human.Visible(s))
-	}
+	p.warn("", c.Warnings, ".")
+	p.warn("Left out: ", c.LeftOut, "")
 	for _, x := range c.Overall {
 		p.Cards = append(p.Cards, card{Label: human.Visible(x.Metric) + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
 	}

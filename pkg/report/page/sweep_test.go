@@ -15,11 +15,11 @@ import (
 
 // sweepOf returns a sweep with three runs at each point; nothing was measured at the last one.
 func sweepOf(axes ...sweep.Axis) *sweep.Result {
-	var runs []sweep.Run
+	var runs []sweep.Measurement
 	for point := range sweep.Points(axes) - 1 {
 		for i := range 3 {
 			x := float64((1 + point) * (100 + i) << 20)
-			runs = append(runs, sweep.Run{Point: point, Log: fmt.Sprintf("<folder>/%d-%d.csv.zst", point, i), Began: time.Unix(int64(len(runs)), 0), Report: &results.Report{
+			runs = append(runs, sweep.Measurement{Point: point, Log: fmt.Sprintf("<folder>/%d-%d.csv.zst", point, i), Began: time.Unix(int64(len(runs)), 0), Report: &results.Report{
 				Benchmark: "get", Runs: []string{fmt.Sprint(point, i)}, End: "completed", Groups: []results.GroupReport{{Kind: results.KindMeasured}},
 				Operations: []results.Operation{{Op: "GET", BytesPerS: x, ObjectsPerS: 1, Inside: 9, ObjectBytes: results.SizeRange{Mean: 1, Max: 1}, Duration: &results.Stats{Count: 9, P99: float64(point + 1)}}},
 			}})
@@ -61,7 +61,7 @@ func TestSweepPages(t *testing.T) {
 		if len(test.axes) == 1 && test.axes[0].Flag == "host" {
 			lines -= 2 // the metrics of a single point
 		}
-		if grids := strings.Count(figures, `<div class="plot" id="grid-`); lines != test.curves || grids != test.grids {
+		if grids := strings.Count(figures, `" id="grid-`); lines != test.curves || grids != test.grids {
 			t.Errorf("%v: %d charts of lines, %d grids", test.axes[0].Flag, lines, grids)
 		}
 		if !strings.Contains(figures, "&lt;folder&gt;/0-0.csv.zst") {

@@ -12,6 +12,7 @@ import (
 	"warp/pkg/monitor"
 	"warp/pkg/report"
 	"warp/pkg/report/figures"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -22,7 +23,7 @@ func tableOf(caption string, all []columns.Column) *report.Table {
 		t.Head = append(t.Head, c.Title)
 		for i, cell := range c.Cells {
 			if cell == figures.None {
-				cell = report.None
+				cell = printer.None
 			}
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
@@ -151,7 +152,7 @@ func (p *Page) errors(g *group) {
 	t := &report.Table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
 		for _, code := range report.MostFrequent(op.ErrorsByCode) {
-			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), report.None, report.None, report.None}
+			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), printer.None, printer.None, printer.None}
 			for _, e := range op.FirstErrors {
 				if e.Code != code {
 					continue
@@ -159,21 +160,19 @@ func (p *Page) errors(g *group) {
 				if !e.Time.IsZero() {
 					row[3] = e.Time.In(p.loc).Format("15:04:05.000 MST")
 				}
-				row[4], row[5] = human.Host(e.Endpoint), human.Visible(report.Cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
+				row[4], row[5] = human.Host(e.Endpoint), human.Visible(columns.Cut(strings.TrimPrefix(e.Error, e.Code+": "), 301))
 			}
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	if len(t.Rows) > 0 {
-		s.Blocks = append(s.Blocks, block{Table: t})
-	}
+	s.table(t)
 	p.section(s)
 }
 
 // outside shows requests outside the window, which could hide something slow.
 func (p *Page) outside(g *group) {
 	t := &report.Table{Caption: "Requests that started before or after the window, or had no answer at its end",
-		Head: []string{"operation", "before", "errors", "in flight at its begin", "longest of them", "after", "errors", "without an answer"}}
+		Head: []string{"operation", "before", "errors", "in flight at its start", "longest of them", "after", "errors", "without an answer"}}
 	any := false
 	for _, op := range g.ops {
 		if op.WindowBasis == results.Whole {

@@ -20,7 +20,7 @@ type Chart struct {
 	Marks          []Mark
 	Dots           []Dot
 	Height         int
-	Labels         bool // names at the lines: of the upper edge of a band below it, of others above them
+	Labels         bool // names at the ends of the lines: of a band's edges inside of it if there is room, of others above them
 }
 
 // A Line connects points. It has a gap where y is not a number.
@@ -130,7 +130,7 @@ func (c *Chart) SVG() string {
 		}
 		b.WriteString(`</svg>`)
 		if c.Labels {
-			c.labels(&b)
+			c.drawLabels(&b, height)
 		}
 		c.drawDots(&b)
 		drawMarks(&b, c.Marks, &c.XScale)
@@ -163,26 +163,6 @@ func pen(color int, class string) string {
 // Swatch draws a piece of a line, for a legend.
 func Swatch(color int, class string) string {
 	return `<svg class="swatch" width="18" height="8" fill="none" stroke-width="3" aria-hidden="true"><path ` + pen(color, class) + ` d="M0 4h18"/></svg>`
-}
-
-// labels writes the names of the lines at their ends.
-func (c *Chart) labels(b *strings.Builder) {
-	for i := range c.Lines {
-		l := &c.Lines[i]
-		k := len(l.Y) - 1
-		for k >= 0 && math.IsNaN(l.Y[k]) {
-			k--
-		}
-		if k < 0 {
-			continue
-		}
-		shift := "-4"
-		if slices.ContainsFunc(c.Bands, func(b Band) bool { return b.High == i }) {
-			shift = "12"
-		}
-		fmt.Fprintf(b, `<text class="f%d" fill="%s" text-anchor="end" x="%s" y="%s" dy="%s">%s</text>`,
-			l.Color, Color(l.Color), percent(c.XScale.at(c.X[k])), percent(1-c.YScale.at(l.Y[k])), shift, text(l.Label))
-	}
 }
 
 // place is a point in the stretched coordinates; ok is false for a gap.

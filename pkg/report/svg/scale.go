@@ -128,7 +128,7 @@ func tickMillis(ms float64) string {
 	return ""
 }
 
-// Seconds returns a scale of the time since the begin.
+// Seconds returns a scale of the time since the start.
 func Seconds(length float64) Scale {
 	s := Scale{max: math.Max(length, 1e-3)}
 	step := niceStep(s.max / 6)

@@ -96,3 +96,40 @@ func TestUnion(t *testing.T) {
 		t.Error(x, of)
 	}
 }
+
+// The names of lines are readable, however close the lines are.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string][]float64{ // of p50, p99 and max
+		"far apart":       {20, 60, 90},
+		"narrow band":     {50, 52, 90},
+		"all the same":    {50, 50, 50},
+		"at the bottom":   {0, 0, 1},
+		"at the top":      {99, 100, 100},
+		"beyond the top":  {99, 150, 180},
+		"max at the band": {20, 60, 61},
+		"two lines end":   {20, 60, math.NaN()},
+	} {
+		c := &Chart{X: []float64{0, 1}, XScale: Scale{max: 1}, YScale: Scale{max: 100}, Bands: []Band{{Low: 0, High: 1}}}
+		for i, label := range []string{"p50", "p99", "max"} {
+			c.Lines = append(c.Lines, Line{Label: label, Y: []float64{10, ends[i]}})
+		}
+		var order []string
+		last := map[string]float64{}
+		for _, l := range c.labels(130) {
+			if above, ok := last[l.x]; l.baseline < letters || l.baseline > 130 || ok && l.baseline < above+labelHeight {
+				t.Errorf("%s: %s at %v, after %v", name, l.line.Label, l.baseline, last)
+			}
+			last[l.x], order = l.baseline, append(order, l.line.Label)
+		}
+		if want := "[max p99 p50]"; fmt.Sprint(order) != want && !math.IsNaN(ends[2]) {
+			t.Errorf("%s: %v, want %s", name, order, want)
+		}
+	}
+	// The band is wide enough.
+	c := &Chart{X: []float64{0}, XScale: Scale{max: 1}, YScale: Scale{max: 100}, Bands: []Band{{Low: 0, High: 1}},
+		Lines: []Line{{Y: []float64{20}}, {Y: []float64{80}}}}
+	if l := c.labels(100); math.Round(l[0].baseline) != 20+belowLine || math.Round(l[1].baseline) != 80+aboveLine {
+		t.Errorf("%+v", l)
+	}
+}

@@ -100,7 +100,7 @@ const openPath = "/open"
 // openTime is how long a browser may take to start.
 const openTime = time.Minute
 
-// OpenURL returns a URL that redirects to that of the page, once and within a minute. Unlike a token it may be an
+// OpenURL returns a URL that redirects to the page, once and within a minute. Unlike a token it may be an
 // argument of a program, which other users can see.
 func (s *Server) OpenURL() string {
 	s.mu.Lock()

@@ -21,7 +21,7 @@ import (
 	"warp/pkg/results"
 )
 
-const patience = time.Minute
+const timeout = time.Minute
 
 // A run is a run with a page.
 type run struct {
@@ -68,7 +68,7 @@ func serve(t *testing.T, addr string) *run {
 // ask sends a request and returns its answer.
 func (r *run) ask(method, path string, change func(*http.Request), body string) (code int, text string, h http.Header) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, r.base+path, strings.NewReader(body))
 	if err != nil {
@@ -193,7 +193,7 @@ type viewer struct {
 
 func (r *run) view() *viewer {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	r.t.Cleanup(cancel)
 	req, _ := http.NewRequestWithContext(ctx, "GET", r.base+"/events", nil)
 	answer, err := http.DefaultClient.Do(req)
@@ -273,7 +273,7 @@ func TestSlowReader(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("a reader that does not read stops the run")
 	}
 	r.view().find("page", "LAST")
@@ -300,7 +300,7 @@ func TestTimeline(t *testing.T) {
 	t.Parallel()
 	c := &Timeline{Workers: 8, Clients: 2, Base: results.Report{Benchmark: "get"}}
 	if r := c.Report(); len(r.Operations) != 0 {
-		t.Error("there is an operation before the begin")
+		t.Error("there is an operation before the start")
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
 	const seconds = 1000

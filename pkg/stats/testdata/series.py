@@ -33,7 +33,7 @@ for n in (10, 25, 60, 137, 400):
         cases.append(dict(
             x=x.tolist(), block=float(optimal_block_length(x)["circular"].iloc[0]),
             slope=s.slope, low=s.low_slope, high=s.high_slope,
-            variance=plain.var_s, widening=h.var_s / plain.var_s, variation=float(stats.variation(x, ddof=1)),
+            variance=plain.var_s, factor=h.var_s / plain.var_s, variation=float(stats.variation(x, ddof=1)),
             spread=float(stats.median_abs_deviation(x, scale="normal"))))
 with open("series.json", "w") as f:
     json.dump(cases, f)

@@ -47,8 +47,6 @@ func (a *Admin) Close() {
 	a.Engine.Close()
 }
 
-func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
-
 // do sends a request about a bucket, with a body unless act is nil.
 func (a *Admin) do(ctx context.Context, method, bucket, param string, act *action) error {
 	r := a.toBucket(method, bucket)
@@ -59,7 +57,7 @@ func (a *Admin) do(ctx context.Context, method, bucket, param string, act *actio
 	if act != nil {
 		r.JSON(act)
 	}
-	_, err := a.send(ctx, r, "", newTrace())
+	_, err := a.send(ctx, r, "", store.NewTrace(time.Now()))
 	return err
 }
 
@@ -79,7 +77,7 @@ const ownMark = ".warp/made-by-warp"
 // MakeBucket creates a bucket in the cluster, with the properties in the options.
 func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	if a.ais.Backend != ownBackend {
-		return store.Errorf(codeNoBucket, 0, "%s://%s does not exist, and AIStore makes buckets of its own only", a.ais.Backend, name)
+		return store.Errorf(codeNoBucket, 0, "%s://%s does not exist, and AIStore creates only buckets of its own", a.ais.Backend, name)
 	}
 	act := action{Action: "create-bck"}
 	if len(a.ais.Properties) > 0 {
@@ -92,7 +90,7 @@ func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Put(ctx, store.Put{Ref: store.Ref{Bucket: name, Key: ownMark}, Body: bytes.NewReader(nil)}, newTrace())
+	_, err = a.Put(ctx, store.Put{Ref: store.Ref{Bucket: name, Key: ownMark}, Body: bytes.NewReader(nil)}, store.NewTrace(time.Now()))
 	return err
 }
 
@@ -103,7 +101,7 @@ func (a *Admin) SetProperties(ctx context.Context, name string) error {
 
 // MadeByWarp reports whether the bucket has warp's mark.
 func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
-	_, err := a.Stat(ctx, store.Ref{Bucket: name, Key: ownMark}, newTrace())
+	_, err := a.Stat(ctx, store.Ref{Bucket: name, Key: ownMark}, store.NewTrace(time.Now()))
 	return err == nil
 }
 
@@ -116,7 +114,7 @@ func (a *Admin) RemoveBucket(ctx context.Context, name string) (removed bool, er
 	err = a.List(ctx, store.List{Bucket: name, MaxKeys: 2}, func(o store.Object) bool {
 		empty = o.Key == ownMark
 		return empty
-	}, newTrace())
+	}, store.NewTrace(time.Now()))
 	if err != nil || !empty {
 		return false, err
 	}
@@ -132,7 +130,7 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	}
 	defer r.End()
 	r.Query("props=custom")
-	reply, err := a.send(ctx, r, ref.Key, newTrace())
+	reply, err := a.send(ctx, r, ref.Key, store.NewTrace(time.Now()))
 	if err != nil {
 		return nil, err
 	}

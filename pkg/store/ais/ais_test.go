@@ -40,7 +40,7 @@ func openAt(t *testing.T, name string, cfg store.Config) (*Engine, *Admin) {
 	return engine.(*Engine), admin.(*Admin)
 }
 
-// The engines pass the suite behind a proxy of the cluster whose answers are odd.
+// The engines pass the suite behind a proxy of the cluster whose answers are unusual but valid.
 func TestOddities(t *testing.T) {
 	t.Parallel()
 	enginetest.WithOddities(t, func(t *testing.T, through func(string) string, lacks enginetest.Lacks) {
@@ -77,14 +77,14 @@ func TestSuite(t *testing.T) {
 
 func put(t *testing.T, e store.Engine, bucket, key, content string) store.Object {
 	t.Helper()
-	o, err := e.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: key}, Body: strings.NewReader(content), Size: int64(len(content))}, newTrace())
+	o, err := e.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: key}, Body: strings.NewReader(content), Size: int64(len(content))}, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	return o
 }
 
 func keys(t *testing.T, e store.Engine, l store.List) (all []string) {
 	t.Helper()
-	check.OK(t, e.List(t.Context(), l, func(o store.Object) bool { all = append(all, o.Key); return true }, newTrace()))
+	check.OK(t, e.List(t.Context(), l, func(o store.Object) bool { all = append(all, o.Key); return true }, store.NewTrace(time.Now())))
 	return all
 }
 
@@ -96,7 +96,7 @@ func TestTrace(t *testing.T) {
 	check.OK(t, admin.MakeBucket(t.Context(), "b"))
 	put(t, engine, "b", "k", "content")
 	for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
-		tr := newTrace()
+		tr := store.NewTrace(time.Now())
 		d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, tr)
 		if err != nil || d.Bytes != 7 || tr.Requests() != 2 || tr.Status() != 200 || tr.FirstByte() <= 0 {
 			t.Errorf("%s: %+v, %v: %d requests, status %d", name, d, err, tr.Requests(), tr.Status())
@@ -113,7 +113,7 @@ func TestLargeUpload(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
 	for name, e := range map[string]store.Engine{"lean": engine, "nethttp": admin} {
 		for n := range 3 {
-			before, tr := a.Received(), newTrace()
+			before, tr := a.Received(), store.NewTrace(time.Now())
 			ref := store.Ref{Bucket: "b", Key: fmt.Sprint(name, n)}
 			_, err := e.Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(content), Size: int64(len(content))}, tr)
 			check.OK(t, err)
@@ -121,7 +121,7 @@ func TestLargeUpload(t *testing.T) {
 				t.Errorf("%s: the proxy received %d bytes; %d requests, status %d, last byte %v, first byte %v", name, n, tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
 			}
 			var got bytes.Buffer
-			_, err = e.Get(t.Context(), store.Get{Ref: ref, Into: &got}, newTrace())
+			_, err = e.Get(t.Context(), store.Get{Ref: ref, Into: &got}, store.NewTrace(time.Now()))
 			if check.OK(t, err); !bytes.Equal(got.Bytes(), content) {
 				t.Errorf("%s: %d bytes arrived, others than were sent", name, got.Len())
 			}
@@ -152,7 +152,7 @@ func TestLargeUploadWithoutRedirect(t *testing.T) {
 		t.Cleanup(engine.Close)
 		for range 3 {
 			got.Store(0)
-			tr := newTrace()
+			tr := store.NewTrace(time.Now())
 			_, err = engine.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "b", Key: "k"}, Body: bytes.NewReader(content), Size: int64(len(content))}, tr)
 			refused := status != http.StatusOK
 			if (err != nil) != refused || (got.Load() != int64(len(content))) != refused || int(tr.Status()) != status || tr.Requests() != 1 || !refused && tr.FirstByte() < tr.LastByte() {
@@ -173,7 +173,7 @@ func TestBackends(t *testing.T) {
 	if all, in := keys(t, engine, store.List{Bucket: "far"}), keys(t, cached, store.List{Bucket: "far"}); len(all) != 2 || len(in) != 0 {
 		t.Errorf("listed are %v, and in the cluster are %v", all, in)
 	}
-	_, err := cached.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "far", Key: "a"}}, newTrace())
+	_, err := cached.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "far", Key: "a"}}, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	if in := keys(t, cached, store.List{Bucket: "far"}); !slices.Equal(in, []string{"a"}) {
 		t.Errorf("in the cluster are %v", in)
@@ -209,7 +209,7 @@ func TestBuckets(t *testing.T) {
 	if removed, err := admin.RemoveBucket(ctx, "own"); removed || err != nil {
 		t.Errorf("a bucket with an object was removed: %t, %v", removed, err)
 	}
-	check.OK(t, admin.Delete(ctx, []store.Ref{{Bucket: "own", Key: "foreign"}}, newTrace()))
+	check.OK(t, admin.Delete(ctx, []store.Ref{{Bucket: "own", Key: "foreign"}}, store.NewTrace(time.Now())))
 	if removed, err := admin.RemoveBucket(ctx, "own"); !removed || err != nil {
 		t.Errorf("an empty bucket was not removed: %t, %v", removed, err)
 	}
@@ -233,11 +233,11 @@ func TestDeleteMany(t *testing.T) {
 	for _, key := range []string{"1", "2", "3"} {
 		put(t, engine, "b", key, "x")
 	}
-	check.OK(t, engine.Delete(t.Context(), nil, newTrace()))
-	if err := engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: ""}, {Bucket: "b", Key: "1"}}, newTrace()); err == nil {
+	check.OK(t, engine.Delete(t.Context(), nil, store.NewTrace(time.Now())))
+	if err := engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: ""}, {Bucket: "b", Key: "1"}}, store.NewTrace(time.Now())); err == nil {
 		t.Error("a deletion without a name")
 	}
-	tr := newTrace()
+	tr := store.NewTrace(time.Now())
 	check.OK(t, engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: "1"}, {Bucket: "b", Key: "2"}, {Bucket: "b", Key: "missing"}}, tr))
 	if left := keys(t, engine, store.List{Bucket: "b"}); !slices.Equal(left, []string{ownMark, "3"}) || tr.Requests() != 5 {
 		t.Errorf("left are %v after %d requests", left, tr.Requests())
@@ -255,7 +255,7 @@ func TestChecksums(t *testing.T) {
 		var stored store.StoredChecksum
 		var into bytes.Buffer
 		get := store.Get{Ref: store.Ref{Bucket: "b", Key: string(kind)}, Into: &into, Checksum: func(s store.StoredChecksum) { stored = s }}
-		_, err := engine.Get(t.Context(), get, newTrace())
+		_, err := engine.Get(t.Context(), get, store.NewTrace(time.Now()))
 		check.OK(t, err)
 		if stored.Algorithm != "XXHASH64" || stored.New() == nil || stored.Value == "" { // the bucket's type
 			t.Errorf("%s: stored is %+v", kind, stored)
@@ -269,14 +269,14 @@ func TestRefusals(t *testing.T) {
 	engine, _ := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
 	stranger, _ := open(t, a, store.Config{})
 	get := store.Get{Ref: store.Ref{Bucket: "missing", Key: "k"}}
-	if _, err := engine.Get(t.Context(), get, newTrace()); store.CodeOf(err) != codeNoBucket {
+	if _, err := engine.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoBucket {
 		t.Errorf("no bucket: %v", err)
 	}
-	if _, err := stranger.Get(t.Context(), get, newTrace()); store.CodeOf(err) != codeUnauthorized {
+	if _, err := stranger.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != codeUnauthorized {
 		t.Errorf("no token: %v", err)
 	}
 	for _, key := range []string{"", "/a", "a//b", "../a", "a/./b", "a/..", strings.Repeat("x", maxKey+1)} {
-		tr := newTrace()
+		tr := store.NewTrace(time.Now())
 		if _, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: key}}, tr); err == nil || tr.Requests() > 0 {
 			t.Errorf("%.20q: %v after %d requests", key, err, tr.Requests())
 		}
@@ -293,7 +293,7 @@ func TestTargetElsewhere(t *testing.T) {
 		engine, admin := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
 		for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
 			for range 2 {
-				d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, newTrace())
+				d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, store.NewTrace(time.Now()))
 				if !hidden && (err != nil || d.Bytes != 7) || hidden && (store.CodeOf(err) != store.CodeRedirect || !strings.Contains(err.Error(), "--redirect-hosts=127.0.0.2:")) {
 					t.Errorf("%s, hidden %t: %d bytes, %v", name, hidden, d.Bytes, err)
 				}

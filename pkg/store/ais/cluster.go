@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
@@ -41,7 +42,7 @@ func nodes(ctx context.Context, cfg *store.Config, settings Settings, api *httpc
 	e := newEngine(own, settings.forAdmin(), client, at.Path)
 	r := httpclient.NewRequest(http.MethodGet, e.path+daemonPath+"?what=smap")
 	defer r.End()
-	reply, err := e.send(ctx, r, "", newTrace())
+	reply, err := e.send(ctx, r, "", store.NewTrace(time.Now()))
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,6 @@ func refusal(reply *httpclient.Reply, key string) *store.Error {
 	if json.Unmarshal(document, &said) == nil && said.Message != "" {
 		text = said.Message
 	}
-	if begin := strings.ToLower(text); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
-		text = store.HTMLPage
-	}
 	code := fmt.Sprintf("HTTP%d", reply.Status)
 	switch reply.Status {
 	case http.StatusUnauthorized:
@@ -46,8 +43,5 @@ func refusal(reply *httpclient.Reply, key string) *store.Error {
 	case http.StatusConflict:
 		code = codeConflict
 	}
-	if text == "" {
-		text = http.StatusText(reply.Status)
-	}
-	return &store.Error{Code: code, Message: store.OneLine(text), Status: reply.Status}
+	return store.Refusal(reply.Status, code, text)
 }

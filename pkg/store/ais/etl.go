@@ -42,7 +42,7 @@ func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) erro
 	r := a.request(http.MethodPut, etlPath)
 	defer r.End()
 	r.JSON(transform{Name: t.Name, Communication: communicationOf(t.Spec), Timeout: transformTimeout.String(), Spec: t.Spec})
-	reply, err := a.slow.Do(ctx, r, newTrace())
+	reply, err := a.slow.Do(ctx, r, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
@@ -52,14 +52,14 @@ func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) erro
 	return nil
 }
 
-// StopTransform stops a transformation and removes it. It is no error if the transformation does
+// StopTransform stops a transformation and removes it. It is not an error if the transformation does
 // not exist.
 func (a *Admin) StopTransform(ctx context.Context, name string) error {
 	for _, step := range []struct{ method, path string }{{http.MethodPost, "/stop"}, {http.MethodDelete, ""}} {
 		r := a.request(step.method, etlPath)
 		r.Segment(name)
 		r.Raw(step.path)
-		_, err := a.send(ctx, r, "", newTrace())
+		_, err := a.send(ctx, r, "", store.NewTrace(time.Now()))
 		r.End()
 		if e, ok := err.(*store.Error); ok && e.Status == http.StatusNotFound {
 			return nil
@@ -76,7 +76,7 @@ func transformError(e *store.Error) error {
 	if !strings.Contains(e.Message, "requires Kubernetes") {
 		return e
 	}
-	return store.Errorf("NotImplemented", e.Status, "AIStore transforms objects only where it runs on Kubernetes, and this cluster does not")
+	return store.Errorf("NotImplemented", e.Status, "AIStore transforms objects only if it runs on Kubernetes, and this cluster does not")
 }
 
 // BuiltInSpec returns the pod of a transformation that NVIDIA publishes: md5, echo or tar2tf. It

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"warp/internal/check"
 	"warp/internal/standin"
@@ -18,7 +19,7 @@ func TestTransform(t *testing.T) {
 	engine, admin := open(t, a, store.Config{Settings: store.EncodeSettings(Settings{ETL: "warp-md5"})})
 	get := func() (string, store.Download, error) {
 		var into bytes.Buffer
-		d, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}, Into: &into}, newTrace())
+		d, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}, Into: &into}, store.NewTrace(time.Now()))
 		return into.String(), d, err
 	}
 	if _, _, err := get(); err == nil {
@@ -62,7 +63,7 @@ func TestNoTransform(t *testing.T) {
 	_, admin := open(t, standin.StartAIStore(t, standin.AIStoreOptions{}), store.Config{})
 	spec, _ := BuiltInSpec("echo")
 	err := admin.StartTransform(t.Context(), store.Transformation{Name: "warp-echo", Spec: spec})
-	if err == nil || !strings.Contains(err.Error(), "only where it runs on Kubernetes, and this cluster does not") {
+	if err == nil || !strings.Contains(err.Error(), "only if it runs on Kubernetes, and this cluster does not") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (e *Engine) startRemoval(ctx context.Context, bucket string, names []string
 	}
 	job = strings.Trim(strings.TrimSpace(string(reply.Document())), `"`)
 	if job == "" || len(job) > 100 {
-		return "", store.BadAnswer(reply.Status, "the store began a job of %d deletions and does not say which", len(names))
+		return "", store.BadAnswer(reply.Status, "the store started a job of %d deletions, but does not say which", len(names))
 	}
 	return job, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"warp/pkg/store"
 )
@@ -43,6 +44,8 @@ type page struct {
 	UUID    string  `json:"uuid"`
 	Token   string  `json:"continuation_token"`
 	Entries []entry `json:"entries"`
+
+	memory store.Document // to be freed after use
 }
 
 type entry struct {
@@ -71,17 +74,10 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		if track.Empty++; len(p.Entries) > 0 {
 			track.Empty = 0
 		}
-		for i := range p.Entries {
-			o, err := p.Entries[i].object(l.Bucket, int(tr.Status()))
-			if err != nil {
-				return err
-			}
-			if !each(o) {
-				return nil
-			}
-		}
-		if p.Token == "" {
-			return nil
+		goesOn, err := p.handOut(l.Bucket, int(tr.Status()), each)
+		p.memory.Free()
+		if err != nil || !goesOn || p.Token == "" {
+			return err
 		}
 		if err := track.Advance(store.ListPlace{Token: p.Token}, int(tr.Status())); err != nil {
 			return err
@@ -101,6 +97,18 @@ func (e *Engine) listFlags(l *store.List) string {
 	return strconv.Itoa(flags)
 }
 
+// handOut calls each for every entry, until it returns false.
+func (p *page) handOut(bucket string, status int, each func(store.Object) bool) (goesOn bool, err error) {
+	for i := range p.Entries {
+		o, err := p.Entries[i].object(bucket, status)
+		if err != nil || !each(o) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// page requests one page. The caller frees its memory.
 func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *store.Trace) (p page, err error) {
 	r := e.toBucket(http.MethodGet, bucket)
 	defer r.End()
@@ -109,9 +117,13 @@ func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *stor
 	if err != nil {
 		return p, err
 	}
+	if err := reply.CountJSON(unsafe.Sizeof(entry{})); err != nil {
+		return p, err
+	}
 	if err := json.Unmarshal(reply.Document(), &p); err != nil {
 		return p, store.BadAnswer(reply.Status, "the answer is not valid JSON of a listing: %s", store.OneLine(err.Error()))
 	}
+	p.memory = reply.Memory().Move()
 	return p, nil
 }
 

@@ -109,7 +109,7 @@ func (e *Engine) checksum(p *store.Put) ([]store.Header, error) {
 		}
 		return []store.Header{{Name: "ais-checksum-type", Value: s.name}, {Name: "ais-checksum-value", Value: hex.EncodeToString(h.Sum(nil))}}, nil
 	}
-	return nil, store.Errorf("RequestFailed", 0, "AIStore knows no checksum %s", wanted)
+	return nil, store.Errorf("RequestFailed", 0, "AIStore does not support checksum %s", wanted)
 }
 
 // storedChecksum returns the checksum of the content in an answer.

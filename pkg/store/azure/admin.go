@@ -19,8 +19,6 @@ var (
 	_ store.UploadLister = (*Admin)(nil)
 )
 
-func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
-
 // containerRequest begins a request about a container.
 func (a *Admin) containerRequest(method, name string) request {
 	q := a.begin(method, name, "")
@@ -33,12 +31,14 @@ func (a *Admin) containerRequest(method, name string) request {
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	q := a.containerRequest(http.MethodHead, name)
 	defer q.End()
-	r, err := a.send(ctx, q, newTrace())
+	r, err := a.send(ctx, q, store.NewTrace(time.Now()))
 	if err == nil {
 		err = checkOrigin(r)
 	}
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
-		_, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", newTrace())
+		var p page
+		p, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", store.NewTrace(time.Now()))
+		p.memory.Free()
 	}
 	return exists(err)
 }
@@ -72,14 +72,14 @@ func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	q := a.containerRequest(http.MethodPut, name)
 	defer q.End()
 	q.Header("x-ms-meta-"+ownMetadata, ownValue)
-	return a.do(ctx, q, newTrace())
+	return a.do(ctx, q, store.NewTrace(time.Now()))
 }
 
 // MadeByWarp reports whether the container has warp's mark.
 func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
 	q := a.containerRequest(http.MethodHead, name)
 	defer q.End()
-	r, err := a.send(ctx, q, newTrace())
+	r, err := a.send(ctx, q, store.NewTrace(time.Now()))
 	if err != nil {
 		return false
 	}
@@ -92,7 +92,8 @@ func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
 	if a.store.makesVersions(name) {
 		return "Enabled", nil
 	}
-	p, err := a.page(ctx, &store.List{Bucket: name, Versions: true, MaxKeys: 1}, []string{"versions"}, "", newTrace())
+	p, err := a.page(ctx, &store.List{Bucket: name, Versions: true, MaxKeys: 1}, []string{"versions"}, "", store.NewTrace(time.Now()))
+	defer p.memory.Free()
 	if err != nil || len(p.entries) == 0 || p.entries[0].VersionID == "" {
 		return "", err
 	}
@@ -108,7 +109,7 @@ func (a *Admin) SetVersioning(context.Context, string, bool) error {
 // Headers returns the properties of a blob as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
-	_, err := a.properties(ctx, ref, newTrace(), func(r *httpclient.Reply) {
+	_, err := a.properties(ctx, ref, store.NewTrace(time.Now()), func(r *httpclient.Reply) {
 		h.Set("Content-Type", r.ContentType())
 		h.Set("X-Amz-Storage-Class", r.Header("x-ms-access-tier"))
 		r.EachNamed("x-ms-meta-", func(name, value string) {

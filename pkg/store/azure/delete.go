@@ -45,24 +45,24 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace)
 	return ignoreGone(err, e.ignoreMissing)
 }
 
-// DeleteIf deletes one blob if the condition holds.
-func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
+// DeleteIf deletes one blob or file if the condition holds.
+func (h *host) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
 	if c.Absent {
 		return store.ErrUnsupported
 	}
-	return e.deleteOnce(ctx, &ref, c, tr)
+	return h.deleteOnce(ctx, &ref, c, tr)
 }
 
 // deleteOnce sends a delete request.
-func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
+func (h *host) deleteOnce(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
 	}
-	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	q := h.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer q.End()
 	q.version(ref.VersionID)
 	q.condition(c)
-	return e.do(ctx, q, tr)
+	return h.do(ctx, q, tr)
 }
 
 // maxBatch is the max number of requests in a batch.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"warp/pkg/store"
 	"warp/pkg/store/s3/xmlscan"
@@ -72,6 +73,7 @@ func badDocument(err error, status int) error {
 type page struct {
 	entries []entry
 	next    string
+	memory  store.Document // to be freed after use
 }
 
 // An entry is a blob of a page, or a common prefix.
@@ -81,8 +83,13 @@ type entry struct {
 	hasMD5   bool
 }
 
-// readPage reads a page of a listing.
-func readPage(document []byte, status int, l *store.List) (p page, err error) {
+const entrySize = int(unsafe.Sizeof(entry{}))
+
+// readPage reads a page of a listing. It counts the memory of the entries, and of their text.
+func readPage(document []byte, status int, l *store.List, memory *store.Document) (p page, err error) {
+	if err := memory.Grow(len(document), status); err != nil {
+		return p, err
+	}
 	var e entry
 	err = scan(document, status, "EnumerationResults", func(x *xmlscan.Scanner) error {
 		switch string(x.Name) {
@@ -113,6 +120,13 @@ func readPage(document []byte, status int, l *store.List) (p page, err error) {
 				return store.BadAnswer(status, "the listing has a blob without a name")
 			}
 			e.Bucket, e.IsPrefix = l.Bucket, string(x.Name) == "BlobPrefix"
+			if len(p.entries) == cap(p.entries) {
+				more := len(p.entries)/4 + 256
+				if err := memory.Grow(more*entrySize, status); err != nil {
+					return err
+				}
+				p.entries = append(make([]entry, 0, len(p.entries)+more), p.entries...)
+			}
 			p.entries = append(p.entries, e)
 			e = entry{}
 		case "NextMarker":

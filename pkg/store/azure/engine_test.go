@@ -59,7 +59,7 @@ func ref(key string) store.Ref { return store.Ref{Bucket: testContainer, Key: ke
 
 func (o *opened) put(t *testing.T, key, data string) store.Object {
 	t.Helper()
-	made, err := o.engine.Put(t.Context(), store.Put{Ref: ref(key), Body: strings.NewReader(data), Size: int64(len(data))}, newTrace())
+	made, err := o.engine.Put(t.Context(), store.Put{Ref: ref(key), Body: strings.NewReader(data), Size: int64(len(data))}, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	return made
 }
@@ -188,22 +188,22 @@ func TestFailures(t *testing.T) {
 			s.say(w, 403, "AuthenticationFailed", "no", "Request date header too old: 'x'")
 		},
 	}
-	_, err := o.engine.Get(t.Context(), store.Get{Ref: ref("x")}, newTrace())
+	_, err := o.engine.Get(t.Context(), store.Get{Ref: ref("x")}, store.NewTrace(time.Now()))
 	if store.CodeOf(err) != "ServerBusy" || !store.Repeatable(err) {
 		t.Errorf("a busy store: %v", err)
 	}
-	if _, err = o.engine.Get(t.Context(), store.Get{Ref: ref("x")}, newTrace()); store.CodeOf(err) != codeSkewed {
+	if _, err = o.engine.Get(t.Context(), store.Get{Ref: ref("x")}, store.NewTrace(time.Now())); store.CodeOf(err) != codeSkewed {
 		t.Errorf("a wrong clock: %v", err)
 	}
 	other := s.open(t, store.Config{Credentials: store.Keys{AccessKey: testAccount, SecretKey: "d3Jvbmc="}})
-	if _, err = other.engine.Get(t.Context(), store.Get{Ref: ref("x")}, newTrace()); store.CodeOf(err) != codeSignature {
+	if _, err = other.engine.Get(t.Context(), store.Get{Ref: ref("x")}, store.NewTrace(time.Now())); store.CodeOf(err) != codeSignature {
 		t.Errorf("a wrong key: %v", err)
 	}
 	for _, garbage := range []string{"", "<html>", "{}", "<EnumerationResults><Blobs><Blob><Name></Name></Blob></Blobs></EnumerationResults>",
 		"<EnumerationResults><Blobs><Blob><Name>a</Name><Properties><Content-Length>x</Content-Length></Properties></Blob></Blobs></EnumerationResults>",
 		"<EnumerationResults><Blobs><Blob><Name>a</Name>"} {
 		s.fail = []func(http.ResponseWriter){func(w http.ResponseWriter) { _, _ = io.WriteString(w, garbage) }}
-		err := o.engine.List(t.Context(), store.List{Bucket: testContainer}, func(store.Object) bool { return true }, newTrace())
+		err := o.engine.List(t.Context(), store.List{Bucket: testContainer}, func(store.Object) bool { return true }, store.NewTrace(time.Now()))
 		if store.CodeOf(err) != store.CodeBadAnswer {
 			t.Errorf("a listing %q: %v", garbage, err)
 		}
@@ -212,7 +212,7 @@ func TestFailures(t *testing.T) {
 		_, _ = io.WriteString(w, "<EnumerationResults><Blobs></Blobs><NextMarker>m</NextMarker></EnumerationResults>")
 	}}
 	s.fail = append(s.fail, s.fail[0], s.fail[0])
-	if err := o.engine.List(t.Context(), store.List{Bucket: testContainer}, func(store.Object) bool { return true }, newTrace()); store.CodeOf(err) != store.CodeBadAnswer {
+	if err := o.engine.List(t.Context(), store.List{Bucket: testContainer}, func(store.Object) bool { return true }, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeBadAnswer {
 		t.Errorf("a listing in a circle: %v", err)
 	}
 }
@@ -227,11 +227,11 @@ func TestUploadsInParts(t *testing.T) {
 		o := s.open(t, store.Config{})
 		begin := func(key string) (store.Upload, []store.Part) {
 			u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref(key), ContentType: "text/x",
-				Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
+				Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, store.NewTrace(time.Now()))
 			check.OK(t, err)
 			var parts []store.Part
 			for _, n := range []int{1, 2, store.MaxPart} {
-				p, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: n, Body: strings.NewReader("part"), Size: 4}, newTrace())
+				p, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: n, Body: strings.NewReader("part"), Size: 4}, store.NewTrace(time.Now()))
 				check.OK(t, err)
 				parts = append(parts, p)
 			}
@@ -250,10 +250,10 @@ func TestUploadsInParts(t *testing.T) {
 		if last.Number != store.MaxPart || last.Size != 4 || last.ETag != "c240cd8da6c2cfbf8dc4b9bfa1e4d0d9" && len(last.ETag) != 32 {
 			t.Errorf("the last part is %+v", last)
 		}
-		if _, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace()); store.CodeOf(err) != codeNoUpload || s.find("whole", "") != nil {
+		if _, err := other.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload || s.find("whole", "") != nil {
 			t.Errorf("completing it without its metadata: %v", err)
 		}
-		made, err := o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+		made, err := o.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now()))
 		check.OK(t, err)
 		h, err := o.admin.Headers(t.Context(), ref("whole"), false)
 		check.OK(t, err)
@@ -265,17 +265,17 @@ func TestUploadsInParts(t *testing.T) {
 		kept := s.blocks["taken"]
 		o.put(t, "taken", "foreign")
 		s.blocks["taken"] = kept // the store has not dropped them
-		_, err = o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+		_, err = o.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now()))
 		if e, ok := err.(*store.Error); !ok || e.Status != http.StatusConflict {
 			t.Errorf("completing over a foreign blob: %v", err)
 		}
-		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())))
 		if b := s.find("taken", ""); b == nil || string(b.data) != "foreign" {
 			t.Error("the foreign blob has changed")
 		}
 		u, _ = begin("aborted")
-		check.OK(t, other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
-		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
+		check.OK(t, other.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())))
+		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload {
 			t.Errorf("aborting again: %v", err)
 		}
 		if names := s.names(); !slices.Equal(names, []string{"taken", "whole"}) || len(s.blocks["aborted"]) > 0 {
@@ -285,7 +285,7 @@ func TestUploadsInParts(t *testing.T) {
 		u, _ = begin("shared")
 		foreign := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), blockSize))
 		s.blocks["shared"][foreign] = []byte("foreign")
-		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, newTrace()))
+		check.OK(t, o.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())))
 		if s.blocks["shared"][foreign] == nil {
 			t.Error("an upload of somebody else was ended")
 		}
@@ -312,16 +312,16 @@ func TestVersions(t *testing.T) {
 	if state(o) != "Enabled" || state(s.open(t, store.Config{})) != "Enabled" || first.VersionID == "" || first.VersionID == second.VersionID {
 		t.Errorf("versions %q and %q", first.VersionID, second.VersionID)
 	}
-	got, err := o.engine.Stat(t.Context(), first.Ref, newTrace())
+	got, err := o.engine.Stat(t.Context(), first.Ref, store.NewTrace(time.Now()))
 	if err != nil || got.Size != 1 || got.VersionID != first.VersionID {
 		t.Errorf("version %+v: %v", got, err)
 	}
 	var listed []store.Ref
-	check.OK(t, o.admin.List(t.Context(), store.List{Bucket: testContainer, Versions: true}, func(o store.Object) bool { listed = append(listed, o.Ref); return true }, newTrace()))
+	check.OK(t, o.admin.List(t.Context(), store.List{Bucket: testContainer, Versions: true}, func(o store.Object) bool { listed = append(listed, o.Ref); return true }, store.NewTrace(time.Now())))
 	if !slices.Equal(listed, []store.Ref{first.Ref, second.Ref, third.Ref}) {
 		t.Errorf("listed are %v", listed)
 	}
-	check.OK(t, o.admin.Delete(t.Context(), listed, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), listed, store.NewTrace(time.Now())))
 	if names := s.names(); len(names) > 0 {
 		t.Errorf("left are %q", names)
 	}
@@ -339,7 +339,7 @@ func TestAppends(t *testing.T) {
 		o := s.open(t, store.Config{})
 		put := func(offset, data string) error {
 			_, err := o.engine.Put(t.Context(), store.Put{Ref: ref("log"), Body: strings.NewReader(data), Size: int64(len(data)),
-				Headers: []store.Header{{Name: appendHeader, Value: offset}}}, newTrace())
+				Headers: []store.Header{{Name: appendHeader, Value: offset}}}, store.NewTrace(time.Now()))
 			return err
 		}
 		check.OK(t, put("0", "one "))
@@ -360,7 +360,7 @@ func TestCopiesThatTakeTime(t *testing.T) {
 	o := s.open(t, store.Config{Settings: store.EncodeSettings(Settings{SAS: testSAS})})
 	o.put(t, "from", "content")
 	s.pending = 3
-	tr := newTrace()
+	tr := store.NewTrace(time.Now())
 	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("from"), To: ref("to")}, tr)
 	if err != nil || tr.Requests() != 5 || s.pending != 0 {
 		t.Errorf("after %d requests: %v", tr.Requests(), err)
@@ -376,7 +376,7 @@ func TestFolders(t *testing.T) {
 	for _, name := range []string{"photos/warp-x/a/1", "photos/warp-x/b/2", "photos/mine", "photos/warp-x/b/foreign"} {
 		o.put(t, name, "x")
 	}
-	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/a/1"), ref("photos/warp-x/b/2"), ref("photos/warp-x/gone")}, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/a/1"), ref("photos/warp-x/b/2"), ref("photos/warp-x/gone")}, store.NewTrace(time.Now())))
 	remove := func() {
 		check.OK(t, o.admin.(store.FolderRemover).RemoveFolders(t.Context(), testContainer, "photos/warp-x/"))
 	}
@@ -384,7 +384,7 @@ func TestFolders(t *testing.T) {
 	if s.folders["photos/warp-x/a"] || !s.folders["photos/warp-x/b"] || !s.folders["photos"] {
 		t.Errorf("left are %v", s.folders)
 	}
-	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/b/foreign")}, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/b/foreign")}, store.NewTrace(time.Now())))
 	remove()
 	remove() // there are none
 	if len(s.folders) != 1 || !s.folders["photos"] {

@@ -72,10 +72,7 @@ func refusalOf(status int, code string, document []byte) *store.Error {
 	case code == "":
 		code = fmt.Sprintf("HTTP%d", status)
 	}
-	if text == "" {
-		text = http.StatusText(status)
-	}
-	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
+	return store.Refusal(status, code, text)
 }
 
 // A saidError is the document of an error.
@@ -109,9 +106,6 @@ func readError(document []byte) (said saidError) {
 		said = wrapped.Error
 	} else if xml.Unmarshal(document, &said) != nil || said.Name == "" {
 		said.Message = string(document[:min(len(document), 1024)])
-	}
-	if begin := strings.ToLower(said.Message); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
-		said.Message = store.HTMLPage
 	}
 	if at := strings.Index(said.Message, "\nRequestId:"); at > 0 { // it differs from request to request
 		said.Message = said.Message[:at]

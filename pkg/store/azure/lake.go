@@ -113,7 +113,7 @@ func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.
 func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	var first error
 	for i := range refs {
-		if err := ignoreGone(e.deletePath(ctx, &refs[i], store.Condition{}, tr), e.ignoreMissing); err != nil && first == nil {
+		if err := ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: refs[i].Bucket, Key: refs[i].Key}, store.Condition{}, tr), e.ignoreMissing); err != nil && first == nil {
 			first = err
 		}
 		if ctx.Err() != nil {
@@ -121,24 +121,6 @@ func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) er
 		}
 	}
 	return first
-}
-
-// DeleteIf deletes one file if the condition holds.
-func (e *Lake) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
-	if c.Absent {
-		return store.ErrUnsupported
-	}
-	return e.deletePath(ctx, &ref, c, tr)
-}
-
-func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
-	if !validKey(ref.Key) {
-		return badName(ref.Key)
-	}
-	q := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
-	defer q.End()
-	q.condition(c)
-	return e.do(ctx, q, tr)
 }
 
 // List lists the files in the directory of the prefix and below, and skips those without the
@@ -261,7 +243,7 @@ func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit fu
 	if edit != nil {
 		edit(q)
 	}
-	r, err := a.send(ctx, q, newTrace())
+	r, err := a.send(ctx, q, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
@@ -278,7 +260,7 @@ func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error)
 	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *httpclient.Reply) { origin = checkOrigin(r) })
 	err = cmp.Or(err, origin)
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
-		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", newTrace())
+		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", store.NewTrace(time.Now()))
 	}
 	return exists(err)
 }
@@ -299,7 +281,7 @@ func (a *LakeAdmin) MadeByWarp(ctx context.Context, name string) (made bool) {
 // Headers returns the properties of a file as S3 headers.
 func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
-	_, err := a.properties(ctx, ref, newTrace(), func(r *httpclient.Reply) {
+	_, err := a.properties(ctx, ref, store.NewTrace(time.Now()), func(r *httpclient.Reply) {
 		h.Set("Content-Type", r.ContentType())
 		for pair := range strings.SplitSeq(r.Header("x-ms-properties"), ",") {
 			name, text, _ := strings.Cut(pair, "=")
@@ -315,7 +297,7 @@ func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.He
 // files.
 func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) error {
 	folders := []string{strings.TrimSuffix(prefix, "/")}
-	err := a.eachPath(ctx, &store.List{Bucket: bucket, Prefix: prefix}, newTrace(), func(o store.Object) bool {
+	err := a.eachPath(ctx, &store.List{Bucket: bucket, Prefix: prefix}, store.NewTrace(time.Now()), func(o store.Object) bool {
 		if o.IsPrefix {
 			folders = append(folders, strings.TrimSuffix(o.Key, "/"))
 		}
@@ -328,7 +310,7 @@ func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) er
 	for _, folder := range folders {
 		q := a.begin(http.MethodDelete, bucket, folder)
 		q.Param("recursive", "false")
-		err := ignoreGone(a.do(ctx, q, newTrace()), true)
+		err := ignoreGone(a.do(ctx, q, store.NewTrace(time.Now())), true)
 		q.End()
 		if err != nil && store.CodeOf(err) != "DirectoryNotEmpty" {
 			return err

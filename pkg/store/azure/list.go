@@ -34,13 +34,10 @@ func (e *Engine) list(ctx context.Context, l *store.List, include []string, each
 		if track.Empty++; len(p.entries) > 0 {
 			track.Empty = 0
 		}
-		for i := range p.entries {
-			if goesOn, err := each(&p.entries[i]); err != nil || !goesOn {
-				return err
-			}
-		}
-		if p.next == "" {
-			return nil
+		goesOn, err := p.handOut(each)
+		p.memory.Free()
+		if err != nil || !goesOn || p.next == "" {
+			return err
 		}
 		if err := track.Advance(store.ListPlace{Token: p.next}, int(tr.Status())); err != nil {
 			return err
@@ -48,6 +45,17 @@ func (e *Engine) list(ctx context.Context, l *store.List, include []string, each
 	}
 }
 
+// handOut calls each for every entry, until it returns false.
+func (p *page) handOut(each func(*entry) (bool, error)) (goesOn bool, err error) {
+	for i := range p.entries {
+		if goesOn, err := each(&p.entries[i]); err != nil || !goesOn {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// page requests one page. The caller frees its memory.
 func (e *Engine) page(ctx context.Context, l *store.List, include []string, marker string, tr *store.Trace) (p page, err error) {
 	q := e.begin(http.MethodGet, l.Bucket, "")
 	defer q.End()
@@ -72,5 +80,8 @@ func (e *Engine) page(ctx context.Context, l *store.List, include []string, mark
 	if err != nil {
 		return p, err
 	}
-	return readPage(r.Document(), r.Status, l)
+	if p, err = readPage(r.Document(), r.Status, l, r.Memory()); err == nil {
+		p.memory = r.Memory().Move()
+	}
+	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"warp/pkg/store"
 )
@@ -193,7 +194,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	}
 	o, err := e.commit(ctx, &p, blocks, u.If, tr)
 	if store.CodeOf(err) == "InvalidBlockList" {
-		return o, store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is not there")
+		return o, store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is missing")
 	}
 	if err == nil {
 		e.store.uploads.Delete(u.ID)
@@ -274,7 +275,7 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 		if found.Size > 0 || found.hasMD5 || found.IsPrefix || found.blobType != "" && found.blobType != "BlockBlob" {
 			return true, nil // it has been committed
 		}
-		blocks, err := a.uncommitted(ctx, found.Ref, newTrace())
+		blocks, err := a.uncommitted(ctx, found.Ref, store.NewTrace(time.Now()))
 		if err != nil {
 			return false, err
 		}
@@ -290,12 +291,12 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 			}
 		}
 		return true, nil
-	}, newTrace())
+	}, store.NewTrace(time.Now()))
 }
 
 // Parts calls each for every part of an upload, until it returns false.
 func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
-	own, _, err := a.blocksOf(ctx, u, newTrace())
+	own, _, err := a.blocksOf(ctx, u, store.NewTrace(time.Now()))
 	if err == nil && len(own) == 0 {
 		err = noUpload()
 	}

@@ -218,7 +218,7 @@ func (o Options) explainExchange(err error) error {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return err
 	case errors.Is(err, io.EOF), errors.As(err, &syntax), errors.As(err, &unreadable):
-		return fmt.Errorf("credentials from web token: what %s says is no answer of a token service; AWS_ENDPOINT_URL_STS may name another", o.STSEndpoint)
+		return fmt.Errorf("credentials from web token: %s does not answer like a token service; set AWS_ENDPOINT_URL_STS to one that does", o.STSEndpoint)
 	}
 	return fmt.Errorf("%w (%s was asked to exchange it)", err, o.STSEndpoint)
 }

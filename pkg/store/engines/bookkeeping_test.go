@@ -242,6 +242,23 @@ func TestEmptyTags(t *testing.T) {
 	}
 }
 
+// An empty answer with status 200 does not confirm a copy or an upload in parts, and is not a closed connection.
+func TestEmptyConfirmations(t *testing.T) {
+	t.Parallel()
+	_, host := clientOf(t, answer(200, nil, ""))
+	from, to := store.Ref{Bucket: "bucket", Key: "a"}, store.Ref{Bucket: "bucket", Key: "b"}
+	upload := store.Upload{Ref: to, ID: "id"}
+	_, copied := host.Copy(t.Context(), store.Copy{From: from, To: to}, store.NewTrace(time.Now()))
+	_, part := host.CopyPart(t.Context(), store.CopyPart{Upload: upload, Number: 1, From: from, Length: 1}, store.NewTrace(time.Now()))
+	_, started := host.StartUpload(t.Context(), store.Put{Ref: to}, store.NewTrace(time.Now()))
+	_, completed := host.CompleteUpload(t.Context(), upload, []store.Part{{Number: 1, ETag: "x"}}, store.NewTrace(time.Now()))
+	for i, err := range []error{copied, part, started, completed} {
+		if store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "document is empty") {
+			t.Errorf("request %d: %v", i, err)
+		}
+	}
+}
+
 // moto ignores the bypass of governance in a batch, and obeys it in single deletions.
 func TestDeleteLockedOneByOne(t *testing.T) {
 	t.Parallel()
@@ -266,6 +283,37 @@ func TestDeleteLockedOneByOne(t *testing.T) {
 	refs[1].VersionID = "2"
 	if err := c.DeleteLocked(t.Context(), refs); store.CodeOf(err) != "AccessDenied" || store.Repeatable(err) {
 		t.Errorf("a version that nobody may delete: %v", err)
+	}
+}
+
+// Some stores cannot delete several objects with one request. Bookkeeping deletes them one by one, and
+// an object that is gone already, as after a repetition, is no error.
+func TestDeleteWithoutBatches(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusNotImplemented, http.StatusMethodNotAllowed} {
+		var single atomic.Int64
+		c, host := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPost:
+				w.WriteHeader(status)
+			case strings.HasSuffix(r.URL.Path, "/gone"):
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = io.WriteString(w, "<Error><Code>NoSuchKey</Code></Error>")
+			default:
+				single.Add(1)
+				w.WriteHeader(http.StatusNoContent)
+			}
+		})
+		refs := []store.Ref{{Bucket: "bucket", Key: "a"}, {Bucket: "bucket", Key: "gone"}, {Bucket: "bucket", Key: "b"}}
+		if err := c.Delete(t.Context(), refs); err != nil || single.Load() != 2 {
+			t.Errorf("%d: %v after %d single deletions", status, err, single.Load())
+		}
+		if err := c.DeleteLocked(t.Context(), refs); err != nil || single.Load() != 4 {
+			t.Errorf("%d, locked: %v after %d single deletions", status, err, single.Load())
+		}
+		if err := host.Delete(t.Context(), refs, store.NewTrace(time.Now())); !store.IsUnsupported(err) {
+			t.Errorf("%d, measured: %v, want the store's refusal", status, err)
+		}
 	}
 }
 

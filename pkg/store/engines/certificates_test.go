@@ -218,7 +218,7 @@ func TestSlowHostUnderTLS(t *testing.T) {
 	c, err := New(cfg)
 	check.OK(t, err)
 	t.Cleanup(c.Close)
-	var inFlight, most, count [hosts]atomic.Int64
+	var inFlight, highest, count [hosts]atomic.Int64
 	var left atomic.Int64
 	left.Store(requests)
 	var wg sync.WaitGroup
@@ -228,7 +228,7 @@ func TestSlowHostUnderTLS(t *testing.T) {
 				h := c.Acquire()
 				i := slices.Index(c.Endpoints(), h.Endpoint)
 				now := inFlight[i].Add(1)
-				for seen := most[i].Load(); now > seen && !most[i].CompareAndSwap(seen, now); seen = most[i].Load() {
+				for seen := highest[i].Load(); now > seen && !highest[i].CompareAndSwap(seen, now); seen = highest[i].Load() {
 				}
 				_, err := h.Get(t.Context(), oddGet, store.NewTrace(time.Now()))
 				inFlight[i].Add(-1)
@@ -245,8 +245,8 @@ func TestSlowHostUnderTLS(t *testing.T) {
 	all := int64(0)
 	for i, s := range stores {
 		n := s.connections.Load()
-		if all += n; n > most[i].Load() {
-			t.Errorf("host %d had %d connections for %d requests at a time", i, n, most[i].Load())
+		if all += n; n > highest[i].Load() {
+			t.Errorf("host %d had %d connections for %d requests at a time", i, n, highest[i].Load())
 		}
 	}
 	if n := count[slow].Load(); n == 0 || n >= requests/hosts {

@@ -195,7 +195,7 @@ func TestExpressWithoutSession(t *testing.T) {
 	check.OK(t, err)
 	defer c.Close()
 	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
-	if err == nil || !strings.Contains(err.Error(), "signed by V4 only") {
+	if err == nil || !strings.Contains(err.Error(), "only requests signed with V4") {
 		t.Error(err)
 	}
 	g := embeddedStore(t) // it has no sessions

@@ -123,7 +123,7 @@ func TestFanOut(t *testing.T) {
 		"one twice":       {200, ok(`a\`) + ok(`a\`) + ok("c"), store.CodeBadAnswer, "confirmed 2 of 3"},
 		"empty answer":    {200, "", store.CodeBadAnswer, "confirmed 0 of 3"},
 		"a plain upload":  {204, "", store.CodeBadAnswer, "confirmed 0 of 3"},
-		"not JSON":        {200, "<html>", store.CodeBadAnswer, "no list of objects"},
+		"not JSON":        {200, "<html>", store.CodeBadAnswer, "not a list of objects"},
 		"refused":         {503, slowDown, "SlowDown", "reduce your request rate"},
 		"refused, no XML": {400, "what?", "HTTP400", "Bad Request"},
 	}

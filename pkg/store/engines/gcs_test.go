@@ -26,7 +26,7 @@ func interoperable(t *testing.T) (addr string) {
 	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.Addr()})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse := func(code string) {
-			t.Errorf("%s %s is none that the store takes: %s", r.Method, r.URL, code)
+			t.Errorf("%s %s is not a request that the store accepts: %s", r.Method, r.URL, code)
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write([]byte("<?xml version='1.0' encoding='UTF-8'?><Error><Code>" + code + "</Code><Message>no</Message></Error>"))
 		}

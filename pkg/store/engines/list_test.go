@@ -2,10 +2,12 @@ package engines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -104,13 +106,13 @@ func TestEnginesEndListings(t *testing.T) {
 	t.Parallel()
 	pages := map[string]func(n int) (doc, text string){
 		"the same token": func(int) (doc, text string) {
-			return "<ListBucketResult><IsTruncated>true</IsTruncated>%s<NextContinuationToken>a</NextContinuationToken></ListBucketResult>", "where it has been"
+			return "<ListBucketResult><IsTruncated>true</IsTruncated>%s<NextContinuationToken>a</NextContinuationToken></ListBucketResult>", "where it has already been"
 		},
 		"a circle of tokens": func(n int) (doc, text string) {
-			return fmt.Sprintf("<ListBucketResult><IsTruncated>true</IsTruncated>%%s<NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n%5), "where it has been"
+			return fmt.Sprintf("<ListBucketResult><IsTruncated>true</IsTruncated>%%s<NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n%5), "where it has already been"
 		},
 		"the same version": func(int) (doc, text string) {
-			return "<ListVersionsResult><IsTruncated>true</IsTruncated>%s<NextKeyMarker>a</NextKeyMarker><NextVersionIdMarker>b</NextVersionIdMarker></ListVersionsResult>", "where it has been"
+			return "<ListVersionsResult><IsTruncated>true</IsTruncated>%s<NextKeyMarker>a</NextKeyMarker><NextVersionIdMarker>b</NextVersionIdMarker></ListVersionsResult>", "where it has already been"
 		},
 		"versions, nowhere to go on": func(int) (doc, text string) {
 			return "<ListVersionsResult><IsTruncated>true</IsTruncated>%s</ListVersionsResult>", "but not where"
@@ -160,8 +162,8 @@ func TestLeanRefusesListings(t *testing.T) {
 		"a web page":          {func() string { return "<html><body>Welcome</body></html>" }, store.CodeBadAnswer, "<html> instead of a listing"},
 		"an error":            {func() string { return "<Error><Code>InternalError</Code><Message>oh</Message></Error>" }, "InternalError", "oh"},
 		"nowhere to go on":    {func() string { return more("") }, store.CodeBadAnswer, "but not where"},
-		"the same place":      {func() string { return more("<NextKeyMarker>a</NextKeyMarker>") }, store.CodeBadAnswer, "where it has been"},
-		"a circle":            {func() string { pages++; return more(fmt.Sprintf("<NextKeyMarker>%d</NextKeyMarker>", pages%7)) }, store.CodeBadAnswer, "where it has been"},
+		"the same place":      {func() string { return more("<NextKeyMarker>a</NextKeyMarker>") }, store.CodeBadAnswer, "where it has already been"},
+		"a circle":            {func() string { pages++; return more(fmt.Sprintf("<NextKeyMarker>%d</NextKeyMarker>", pages%7)) }, store.CodeBadAnswer, "where it has already been"},
 		"an object, no name":  {func() string { return "<ListVersionsResult><Version><Size>1</Size></Version></ListVersionsResult>" }, store.CodeBadAnswer, "no name"},
 		"deeper and deeper":   {func() string { return strings.Repeat("<ListVersionsResult>", 100) }, store.CodeBadAnswer, "too many elements"},
 		"nothing but a start": {func() string { return "<ListVersionsResult>" }, store.CodeBadAnswer, "an end in the middle"},
@@ -188,7 +190,7 @@ func TestEnginesEndEmptyPages(t *testing.T) {
 			answer(200, nil, fmt.Sprintf("<ListBucketResult><IsTruncated>1</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n))(w, r)
 		})[engine]
 		err := h.List(context.Background(), store.List{Bucket: "bucket"}, func(store.Object) bool { return true }, store.NewTrace(time.Now()))
-		if store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "on and on") {
+		if store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "does not end") {
 			t.Errorf("%s: %v", engine, err)
 		}
 	}
@@ -212,6 +214,56 @@ func TestLeanBoundsDocuments(t *testing.T) {
 	}
 }
 
+// A page with very many small entries needs many times its length in memory. It is refused before that is allocated. Pages
+// with few large entries pass, one after the other.
+func TestListingsBoundMemory(t *testing.T) {
+	t.Parallel()
+	keys := store.Keys{AccessKey: "key", SecretKey: "secret"}
+	bearer := store.Bearer{Token: "token"}
+	name := strings.Repeat("n", 1000)
+	xml := [...]string{"<ListBucketResult>", "<Contents/>", "<Contents><Key>" + name + "</Key><LastModified>2026-11-21T09:25:33Z</LastModified></Contents>", "</ListBucketResult>"}
+	tests := map[string]struct {
+		cfg  store.Config
+		page [4]string // its begin, a small entry, a large one, its end
+	}{
+		"lean":  {store.Config{Engine: s3provider.Lean, Credentials: keys}, xml},
+		"minio": {store.Config{Engine: s3provider.Minio, Credentials: keys}, xml},
+		"gcs":   {store.Config{Engine: "gcs", Provider: "gcs", Bearer: bearer}, [...]string{`{"items":[{"name":"a","size":"0"}`, ",{}", `,{"name":"` + name + `","size":"0"}`, "]}"}},
+		"azure": {store.Config{Engine: "azure", Provider: "azure", Bearer: bearer}, [...]string{"<EnumerationResults>", "<Blob><Name>a</Name></Blob>", "<Blob><Name>" + name + "</Name></Blob>", "</EnumerationResults>"}},
+		"ais":   {store.Config{Engine: "ais", Provider: "ais"}, [...]string{`{"entries":[{"name":"a","size":"0"}`, ",{}", `,{"name":"` + name + `","size":"0"}`, "]}"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var size, kind int
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				entry := test.page[kind]
+				_, _ = io.WriteString(w, test.page[0]+strings.Repeat(entry, size/len(entry))+test.page[3])
+			}))
+			defer srv.Close()
+			h := oneHost(t, test.cfg, srv.Listener.Addr().String())
+			list := func(each func(store.Object) bool) error {
+				return h.List(t.Context(), store.List{Bucket: "bucket"}, each, store.NewTrace(time.Now()))
+			}
+			all := func(store.Object) bool { return true }
+			size, kind = store.MaxDocument-1000, 1
+			err := error(nil)
+			first := list(func(store.Object) bool {
+				err = list(all) // while the memory of the first one is in use
+				return false
+			})
+			if err = cmp.Or(first, err); store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "need more than 128 MiB of memory together") {
+				t.Errorf("%.200v", err)
+			}
+			size, kind = 12<<20, 2
+			for range 5 {
+				if err := list(all); err != nil {
+					t.Fatalf("%.200v", err)
+				}
+			}
+		})
+	}
+}
+
 // List returns each entry of all pages once, and stops when the caller does.
 func TestEnginesListAllPages(t *testing.T) {
 	t.Parallel()
@@ -228,15 +280,15 @@ func TestEnginesListAllPages(t *testing.T) {
 		answer(200, nil, doc+"</ListBucketResult>")(w, r)
 	})
 	for engine, h := range hosts {
-		for _, most := range []int{100, 5} {
+		for _, limit := range []int{100, 5} {
 			var keys []string
 			tr := store.NewTrace(time.Now())
 			err := h.List(context.Background(), store.List{Bucket: "bucket"}, func(o store.Object) bool {
 				keys = append(keys, o.Key)
-				return len(keys) < most
+				return len(keys) < limit
 			}, tr)
 			want, requests := "0 1 2 3 4 5 6 7 8 9 10 11", uint16(4)
-			if most == 5 {
+			if limit == 5 {
 				want, requests = "0 1 2 3 4", 2
 			}
 			if got := strings.Join(keys, " "); err != nil || got != want || tr.Requests() != requests || tr.FirstByte() == 0 || tr.Status() != 200 {

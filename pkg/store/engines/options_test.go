@@ -436,7 +436,7 @@ func TestTimeoutOption(t *testing.T) {
 		defer srv.Close()
 		defer close(hold)
 		c, err := New(store.Config{Engine: engine, Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
-			Hosts: []store.Address{{Name: srv.Listener.Addr().String()}}, Options: store.Options{Timeout: 200 * time.Millisecond}})
+			Hosts: []store.Address{{Name: srv.Listener.Addr().String()}}, Options: store.Options{Timeout: 2 * time.Second}})
 		check.OK(t, err)
 		for key, code := range map[string]string{"silent": store.CodeAnswerTimeout, "stalls": store.CodeStallTimeout} {
 			began := time.Now()

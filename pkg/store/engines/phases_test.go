@@ -12,8 +12,9 @@ import (
 	"warp/pkg/store"
 )
 
-// The delay of slowStore before an answer, and its pause in the middle of the answer.
-const think, pause = 60 * time.Millisecond, 40 * time.Millisecond
+// At least how long slowStore waits before an answer, and pauses in the middle of the answer, as a client sees it that
+// notes its times late, because the machine is busy. The store takes four times as long.
+const think, pause = 150 * time.Millisecond, 100 * time.Millisecond
 
 // slowStore waits before it answers, and then sends slowly.
 func slowStore(t *testing.T) (addr string) {
@@ -21,12 +22,12 @@ func slowStore(t *testing.T) (addr string) {
 	inTwo := func(w http.ResponseWriter, first, second string) {
 		_, _ = io.WriteString(w, first)
 		w.(http.Flusher).Flush()
-		time.Sleep(pause)
+		time.Sleep(4 * pause)
 		_, _ = io.WriteString(w, second)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		time.Sleep(think)
+		time.Sleep(4 * think)
 		w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
 		w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT")
 		switch r.Method {

@@ -36,8 +36,6 @@ func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 	return &Admin{Engine: s.newEngine(own, c, a.Path).lenient(), project: settings.Project, region: cfg.Region}, nil
 }
 
-func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
-
 // A bucket is a bucket's resource in the API.
 type bucket struct {
 	Name       string            `json:"name,omitempty"`
@@ -65,7 +63,7 @@ func (a *Admin) toBucket(ctx context.Context, method, name string, body, into an
 	if body != nil {
 		q.JSON(body)
 	}
-	r, err := a.send(ctx, q, "", newTrace())
+	r, err := a.send(ctx, q, "", store.NewTrace(time.Now()))
 	if err != nil || into == nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (a *Admin) SetVersioning(ctx context.Context, name string, on bool) error {
 
 // Headers returns the object's metadata as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
-	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata,kmsKeyName", newTrace())
+	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata,kmsKeyName", store.NewTrace(time.Now()))
 	if err != nil {
 		return nil, err
 	}

@@ -238,9 +238,6 @@ func refusal(status int, document []byte, key string) *store.Error {
 	if json.Unmarshal(document, &said) == nil && said.Error.Message != "" {
 		text = said.Error.Message
 	}
-	if begin := strings.ToLower(text); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
-		text = store.HTMLPage
-	}
 	reason := ""
 	if len(said.Error.Errors) > 0 {
 		reason = said.Error.Errors[0].Reason
@@ -266,10 +263,7 @@ func refusal(status int, document []byte, key string) *store.Error {
 	case http.StatusConflict:
 		code = codeConflict
 	}
-	if text == "" {
-		text = http.StatusText(status)
-	}
-	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
+	return store.Refusal(status, code, text)
 }
 
 // redirected returns the error for a redirect, because no other host may get the token. The message

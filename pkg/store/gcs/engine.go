@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"unsafe"
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
@@ -217,7 +218,7 @@ func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store
 		case answer.Done:
 			return answer.Resource.object(c.To.Bucket, e.store.makesVersions(c.To.Bucket), int(tr.Status()))
 		case answer.Token == "" || answer.Token == token:
-			return store.Object{}, store.BadAnswer(int(tr.Status()), "the copy is not complete, and the store does not say how it goes on")
+			return store.Object{}, store.BadAnswer(int(tr.Status()), "the copy is not complete, and the store does not say how to continue")
 		}
 		token = answer.Token
 	}
@@ -279,6 +280,8 @@ type page struct {
 	Items    []resource `json:"items"`
 	Prefixes []string   `json:"prefixes"`
 	Next     string     `json:"nextPageToken"`
+
+	memory store.Document // to be freed after use
 }
 
 // list calls each for page after page, until it returns false.
@@ -292,7 +295,9 @@ func (e *Engine) list(ctx context.Context, l *store.List, fields string, each fu
 		if track.Empty++; len(p.Items)+len(p.Prefixes) > 0 {
 			track.Empty = 0
 		}
-		if goesOn, err := each(&p); err != nil || !goesOn || p.Next == "" {
+		goesOn, err := each(&p)
+		p.memory.Free()
+		if err != nil || !goesOn || p.Next == "" {
 			return err
 		}
 		if err := track.Advance(store.ListPlace{Token: p.Next}, int(tr.Status())); err != nil {
@@ -301,6 +306,7 @@ func (e *Engine) list(ctx context.Context, l *store.List, fields string, each fu
 	}
 }
 
+// page requests one page. The caller frees its memory.
 func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, tr *store.Trace) (p page, err error) {
 	q := e.begin(http.MethodGet, apiPath)
 	defer q.End()
@@ -325,7 +331,13 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 	if err != nil {
 		return p, err
 	}
-	return p, decode(r, "a listing", &p)
+	if err = r.CountJSON(unsafe.Sizeof(resource{})); err == nil {
+		err = decode(r, "a listing", &p)
+	}
+	if err == nil {
+		p.memory = r.Memory().Move()
+	}
+	return p, err
 }
 
 // makesVersions reports whether the bucket is known to make versions, so that results name them.

@@ -140,7 +140,7 @@ func TestHashes(t *testing.T) {
 		o := withToken(t, options)
 		o.put(t, "right", content(1000))
 		body := &changing{Reader: bytes.NewReader(content(1000))}
-		_, err := o.engine.Put(t.Context(), store.Put{Ref: ref("wrong"), Body: body, Size: 1000}, newTrace())
+		_, err := o.engine.Put(t.Context(), store.Put{Ref: ref("wrong"), Body: body, Size: 1000}, store.NewTrace(time.Now()))
 		if err == nil || !strings.Contains(err.Error(), "hash does not match") {
 			t.Errorf("%s: an upload that was changed on its way: %v", name, err)
 		}
@@ -156,20 +156,20 @@ func TestServiceKeys(t *testing.T) {
 	described.put(t, "described", content(100))
 	o.put(t, "small", content(100))
 	o.put(t, "large", content(6<<20))
-	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("small"), To: ref("copy")}, newTrace())
+	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("small"), To: ref("copy")}, store.NewTrace(time.Now()))
 	check.OK(t, err)
-	begin := newTrace()
+	begin := store.NewTrace(time.Now())
 	u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref("composed")}, begin)
 	if begin.LastByte() != 0 {
-		t.Errorf("the begin of an upload has no payload, and its last byte was sent after %v", begin.LastByte())
+		t.Errorf("the start of an upload has no payload, and its last byte was sent after %v", begin.LastByte())
 	}
 	check.OK(t, err)
-	part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(content(9)), Size: 9}, newTrace())
+	part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(content(9)), Size: 9}, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	if used := o.find(partName(u.ID, 1), "").Key; used != key {
 		t.Errorf("a part is encrypted under %q", used)
 	}
-	_, err = o.engine.CompleteUpload(t.Context(), u, []store.Part{part}, newTrace())
+	_, err = o.engine.CompleteUpload(t.Context(), u, []store.Part{part}, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	for name, by := range map[string]*opened{"described": described, "small": o, "large": o, "copy": o, "composed": o} {
 		shown, err := by.admin.Headers(t.Context(), ref(name), false)
@@ -202,12 +202,12 @@ func TestUploadsInParts(t *testing.T) {
 	o := withToken(t, store.Options{})
 	start := func(key string) (store.Upload, []store.Part) {
 		u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref(key), ContentType: "text/x",
-			Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
+			Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, store.NewTrace(time.Now()))
 		check.OK(t, err)
 		var parts []store.Part
 		for i := range 70 { // more than one request can compose
 			data := []byte(fmt.Sprintf("part %d;", i))
-			part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader(data), Size: int64(len(data))}, newTrace())
+			part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader(data), Size: int64(len(data))}, store.NewTrace(time.Now()))
 			check.OK(t, err)
 			parts = append(parts, part)
 		}
@@ -235,7 +235,7 @@ func TestUploadsInParts(t *testing.T) {
 		t.Errorf("%d uploads, %d parts", seen, numbers)
 	}
 	u.If.Absent = true
-	_, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+	_, err := other.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now()))
 	check.OK(t, err)
 	made := o.find("whole", "")
 	if !bytes.HasPrefix(made.Data, []byte("part 0;part 1;")) || !bytes.HasSuffix(made.Data, []byte("part 69;")) || made.ContentType != "text/x" ||
@@ -249,17 +249,17 @@ func TestUploadsInParts(t *testing.T) {
 	u, parts = start("taken")
 	o.put(t, "taken", []byte("foreign"))
 	u.If.Absent = true
-	_, err = o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+	_, err = o.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now()))
 	if e, ok := err.(*store.Error); !ok || e.Status != 412 || string(o.find("taken", "").Data) != "foreign" {
 		t.Errorf("completed over an object: %v", err)
 	}
 	// Objects that do not belong to the upload stay.
 	o.put(t, uploadsPrefix+u.ID+"/notes.txt", []byte("foreign"))
-	check.OK(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
+	check.OK(t, other.admin.AbortUpload(t.Context(), u, store.NewTrace(time.Now())))
 	if names := o.names(); !slices.Equal(names, []string{uploadsPrefix + u.ID + "/notes.txt", "taken", "whole"}) {
 		t.Errorf("left are %q", names)
 	}
-	if err := other.admin.AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
+	if err := other.admin.AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload {
 		t.Errorf("aborted twice: %v", err)
 	}
 }
@@ -285,23 +285,23 @@ func TestVersions(t *testing.T) {
 	first, _ := o.put(t, "b", []byte("first"))
 	second, _ := o.put(t, "b", []byte("second"))
 	var got bytes.Buffer
-	d, err := o.engine.Get(t.Context(), store.Get{Ref: first.Ref, Into: &got}, newTrace())
+	d, err := o.engine.Get(t.Context(), store.Get{Ref: first.Ref, Into: &got}, store.NewTrace(time.Now()))
 	if err != nil || got.String() != "first" || first.VersionID == second.VersionID || d.VersionID != first.VersionID {
 		t.Errorf("version %s is %q: %v", first.VersionID, got.String(), err)
 	}
-	if s, err := o.engine.Stat(t.Context(), ref("b"), newTrace()); err != nil || s.VersionID != second.VersionID {
+	if s, err := o.engine.Stat(t.Context(), ref("b"), store.NewTrace(time.Now())); err != nil || s.VersionID != second.VersionID {
 		t.Errorf("the latest is %s, want %s: %v", s.VersionID, second.VersionID, err)
 	}
-	check.OK(t, o.engine.Delete(t.Context(), []store.Ref{ref("b")}, newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), []store.Ref{ref("b")}, store.NewTrace(time.Now())))
 	var all []store.Ref
 	check.OK(t, o.admin.List(t.Context(), store.List{Bucket: bucketName, Prefix: "b", Versions: true}, func(v store.Object) bool {
 		all = append(all, v.Ref)
 		return true
-	}, newTrace()))
+	}, store.NewTrace(time.Now())))
 	if len(all) != 2 {
 		t.Fatalf("versions %v", all)
 	}
-	check.OK(t, o.engine.Delete(t.Context(), all, newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), all, store.NewTrace(time.Now())))
 	if names := o.names(); !slices.Equal(names, []string{"a"}) {
 		t.Errorf("left are %q", names)
 	}
@@ -317,20 +317,20 @@ func TestBatches(t *testing.T) {
 		refs = append(refs, ref(fmt.Sprintf("d/%d x", i)))
 		o.put(t, refs[i].Key, nil)
 	}
-	check.OK(t, o.engine.Delete(t.Context(), refs[:1], newTrace()))
+	check.OK(t, o.engine.Delete(t.Context(), refs[:1], store.NewTrace(time.Now())))
 	o.log = nil
-	if err := o.engine.Delete(t.Context(), refs[:100], newTrace()); store.CodeOf(err) != codeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
+	if err := o.engine.Delete(t.Context(), refs[:100], store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
 		t.Errorf("one of them was gone: %v", err)
 	}
-	if err := o.engine.Delete(t.Context(), refs[:1], newTrace()); store.CodeOf(err) != codeNoKey {
+	if err := o.engine.Delete(t.Context(), refs[:1], store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey {
 		t.Errorf("it was gone: %v", err)
 	}
 	o.log = nil
-	check.OK(t, o.admin.Delete(t.Context(), refs, newTrace()))
+	check.OK(t, o.admin.Delete(t.Context(), refs, store.NewTrace(time.Now())))
 	if len(o.log) != 3 || len(o.names()) != 0 {
 		t.Errorf("%d requests left %q", len(o.log), o.names())
 	}
-	if err := o.engine.Delete(t.Context(), []store.Ref{{Bucket: "other", Key: "a"}, {Bucket: "other", Key: "b"}}, newTrace()); store.CodeOf(err) != codeNoBucket {
+	if err := o.engine.Delete(t.Context(), []store.Ref{{Bucket: "other", Key: "a"}, {Bucket: "other", Key: "b"}}, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoBucket {
 		t.Errorf("deleted in no bucket: %v", err)
 	}
 }
@@ -348,11 +348,11 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
-	if _, err := o.engine.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "other", Key: "x"}, Body: bytes.NewReader(nil)}, newTrace()); err == nil {
+	if _, err := o.engine.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "other", Key: "x"}, Body: bytes.NewReader(nil)}, store.NewTrace(time.Now())); err == nil {
 		t.Error("uploaded to no bucket")
 	}
 	delete(o.tokens, "secret")
-	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
+	_, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now()))
 	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
 		t.Errorf("a token that is not valid: %v", err)
 	}
@@ -380,7 +380,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	o := open(t, s, store.Config{Bearer: store.Bearer{File: serviceAccount(t, s)}})
 	stat := func() {
 		t.Helper()
-		if _, err := o.engine.Stat(t.Context(), ref("x"), newTrace()); store.CodeOf(err) != codeNoKey {
+		if _, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey {
 			t.Fatal(err)
 		}
 	}
@@ -408,13 +408,13 @@ func TestNoToken(t *testing.T) {
 	refused := newStandIn(t)
 	refused.refuseKeys = true
 	o := open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
-	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
+	_, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now()))
 	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
 		t.Errorf("without a token: %v, and %q was sent", err, refused.log)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != tokens.CodeUnauthorized {
+	if _, err := o.engine.Stat(ctx, ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != tokens.CodeUnauthorized {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -437,8 +437,8 @@ func TestNoRedirects(t *testing.T) {
 		byHTTP, err := driver.Admin(&cfg, addr)
 		check.OK(t, err)
 		for _, e := range []store.Engine{direct, byHTTP} {
-			_, statErr := e.Stat(t.Context(), ref("x"), newTrace())
-			_, putErr := e.Put(t.Context(), store.Put{Ref: ref("x"), Body: strings.NewReader("x"), Size: 1}, newTrace())
+			_, statErr := e.Stat(t.Context(), ref("x"), store.NewTrace(time.Now()))
+			_, putErr := e.Put(t.Context(), store.Put{Ref: ref("x"), Body: strings.NewReader("x"), Size: 1}, store.NewTrace(time.Now()))
 			for _, err := range []error{statErr, putErr} {
 				if store.CodeOf(err) != store.CodeRedirect || !strings.Contains(err.Error(), foreign.Listener.Addr().String()) || strings.Contains(err.Error(), "secret") {
 					t.Errorf("status %d: %v", status, err)

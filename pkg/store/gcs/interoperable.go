@@ -21,7 +21,7 @@ func signsByKeys(cfg *store.Config) bool {
 // openInteroperable opens the S3 interface. It does not accept payload in signed chunks.
 func openInteroperable(cfg *store.Config) (driver store.Driver, err error) {
 	if cfg.Encryption.Kind == store.SSEKMS {
-		return driver, errors.New("with HMAC keys Google Cloud Storage takes no key of its key service: use a token or --credentials-file")
+		return driver, errors.New("with HMAC keys, Google Cloud Storage accepts no key of its key service: use a token or --credentials-file")
 	}
 	cfg.UnsignedPayload = true
 	if driver, err = s3provider.Open(cfg); err != nil {

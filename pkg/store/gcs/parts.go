@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"warp/pkg/store"
 )
@@ -150,7 +151,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 // uploadError returns the error for an upload whose parts are missing.
 func uploadError(err error) error {
 	if store.CodeOf(err) == codeNoKey {
-		return store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is not there")
+		return store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is missing")
 	}
 	return err
 }
@@ -296,12 +297,12 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 			}
 		}
 		return true, nil
-	}, newTrace())
+	}, store.NewTrace(time.Now()))
 }
 
 // Parts calls each for every part of an upload, until it returns false.
 func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
-	if _, err := a.begun(ctx, u, newTrace()); err != nil {
+	if _, err := a.begun(ctx, u, store.NewTrace(time.Now())); err != nil {
 		return err
 	}
 	prefix := beginName(u.ID) + "/"
@@ -312,5 +313,5 @@ func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part)
 			return true
 		}
 		return each(store.Part{Number: n, ETag: o.ETag, Size: o.Size})
-	}, newTrace())
+	}, store.NewTrace(time.Now()))
 }

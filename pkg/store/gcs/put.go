@@ -249,7 +249,7 @@ func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace
 			return o, store.BadAnswer(int(tr.Status()), "the store has %d bytes of an upload of which %d were sent", arrived, off+e.chunk)
 		case arrived <= off:
 			if still++; still == maxStill {
-				return o, store.Errorf(store.CodeStallTimeout, int(tr.Status()), "the store has taken nothing of the last %d chunks", still)
+				return o, store.Errorf(store.CodeStallTimeout, int(tr.Status()), "the store has accepted nothing of the last %d chunks", still)
 			}
 		default:
 			still = 0
@@ -274,7 +274,7 @@ func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description,
 	// The host stays the same, because no other host may get the token.
 	u, err := url.Parse(r.Location())
 	if err != nil || u.RequestURI() == "/" || r.Location() == "" {
-		return "", store.BadAnswer(r.Status, "the store began an upload and does not say where it goes on: %.60q", r.Location())
+		return "", store.BadAnswer(r.Status, "the store started an upload, but does not say where to continue: %.60q", r.Location())
 	}
 	return u.RequestURI(), nil
 }

@@ -2,6 +2,7 @@ package gcs
 
 import (
 	"testing"
+	"time"
 
 	"warp/internal/enginetest"
 	"warp/internal/teststore"
@@ -46,9 +47,9 @@ func TestFakeGCS(t *testing.T) {
 func clearBucket(t *testing.T, admin store.Admin) {
 	t.Helper()
 	var refs []store.Ref
-	err := admin.List(t.Context(), store.List{Bucket: "enginetest"}, func(o store.Object) bool { refs = append(refs, o.Ref); return true }, newTrace())
+	err := admin.List(t.Context(), store.List{Bucket: "enginetest"}, func(o store.Object) bool { refs = append(refs, o.Ref); return true }, store.NewTrace(time.Now()))
 	if err == nil {
-		err = admin.Delete(t.Context(), refs, newTrace())
+		err = admin.Delete(t.Context(), refs, store.NewTrace(time.Now()))
 	}
 	if err != nil {
 		t.Fatal(err)

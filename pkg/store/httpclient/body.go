@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"warp/internal/human"
 	"warp/pkg/store"
 )
 
@@ -87,11 +88,9 @@ func (c *Conn) collect(n int64, to sink) (taken int64, err error) {
 			c.broken, c.cut = true, true // the rest is not worth waiting for
 			return taken, nil
 		} else {
-			if to.document != nil {
-				if err := to.document.Grow(k, c.head.Status); err != nil {
-					c.broken = true
-					return taken, err
-				}
+			if err := c.makeRoom(k, n-taken, to); err != nil {
+				c.broken = true
+				return taken, err
 			}
 			c.kept = append(c.kept, b...)
 		}
@@ -99,6 +98,29 @@ func (c *Conn) collect(n int64, to sink) (taken int64, err error) {
 		taken += int64(k)
 	}
 	return taken, nil
+}
+
+// makeRoom has c.kept hold n more bytes, of rest that are announced, and counts them, or all that has to be allocated. It
+// allocates once for all that is announced, as long as that may be kept.
+func (c *Conn) makeRoom(n int, rest int64, to sink) error {
+	size := len(c.kept) + n
+	allocate := size > cap(c.kept)
+	if allocate {
+		size += size/4 + 4096
+		if rest <= int64(to.keep) {
+			size = max(size, len(c.kept)+int(rest))
+		}
+		size = min(size, to.keep)
+	}
+	if to.document != nil {
+		if err := to.document.Reach(size, c.head.Status); err != nil {
+			return err
+		}
+	}
+	if allocate {
+		c.kept = append(make([]byte, 0, size), c.kept...)
+	}
+	return nil
 }
 
 // receiveChunks receives a chunked body with its trailer.
@@ -153,7 +175,7 @@ func (c *Conn) readLine(tr *store.Trace) ([]byte, error) {
 			return bytes.TrimSuffix(line, []byte("\r")), nil
 		}
 		if c.w-c.r == len(c.in) {
-			return nil, store.BadAnswer(c.head.Status, "a chunk's line is longer than %d bytes", len(c.in))
+			return nil, store.BadAnswer(c.head.Status, "a chunk's line is longer than %s", human.Bytes(float64(len(c.in))))
 		}
 		if err := c.receiveMore(tr); err != nil {
 			if err == io.EOF {

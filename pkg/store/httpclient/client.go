@@ -194,7 +194,7 @@ func (c *Client) send(ctx context.Context, r *Request, tr *store.Trace) error {
 	return nil
 }
 
-// CheckHeaders rejects headers that would break a request or that warp sets: those of HTTP and own.
+// CheckHeaders rejects headers that would break a request or that warp sets: headers of HTTP, and own.
 func CheckHeaders(headers []store.Header, own ...string) error {
 	for _, h := range headers {
 		for i := range len(h.Name) {

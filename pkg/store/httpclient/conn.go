@@ -52,11 +52,11 @@ func (l *timeouts) forPhase(phase int) time.Duration {
 func (l *timeouts) exceeded(phase, status int) error {
 	switch phase {
 	case phaseSend:
-		return store.Errorf(store.CodeStallTimeout, status, "the store took nothing of the request for %v", l.stall)
+		return store.Errorf(store.CodeStallTimeout, status, "the store read nothing of the request for %v", l.stall)
 	case phaseAwait:
 		return store.Errorf(store.CodeAnswerTimeout, status, "the store did not answer for %v", l.answer)
 	}
-	return store.Errorf(store.CodeStallTimeout, status, "nothing came of the answer's rest for %v", l.stall)
+	return store.Errorf(store.CodeStallTimeout, status, "the rest of the answer did not arrive for %v", l.stall)
 }
 
 // Reasons to abort a request from another goroutine.
@@ -130,7 +130,7 @@ func (c *Conn) secure(ctx context.Context, tr *store.Trace) error {
 	c.tls = tls.Client(c.sock, c.pool.tls)
 	err := c.tls.HandshakeContext(own)
 	if err != nil && own.Err() != nil && ctx.Err() == nil {
-		return store.Errorf(store.CodeConnectTimeout, 0, "TLS did not begin within %v", c.pool.limits.connect)
+		return store.Errorf(store.CodeConnectTimeout, 0, "the TLS handshake did not start within %v", c.pool.limits.connect)
 	}
 	if err != nil {
 		c.sock.flushNow() // the store may want to know why
@@ -349,7 +349,7 @@ func (c *Conn) readHead(tr *store.Trace, keeps string) error {
 		case err != nil:
 			return err
 		case done && c.head.Status == 101:
-			return store.BadAnswer(101, "the store switches protocols, which nobody asked for")
+			return store.BadAnswer(101, "the store switched protocols without being asked")
 		case done && c.head.Status >= 200:
 			c.enterPhase(phaseReceive)
 			return nil

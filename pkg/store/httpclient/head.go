@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"warp/internal/human"
 	"warp/pkg/store"
 )
 
@@ -90,7 +91,7 @@ func (h *Head) feed(b []byte) (used int, done bool, err error) {
 		end := bytes.IndexByte(b[used:], '\n')
 		if end < 0 {
 			if len(b)-used >= maxLine {
-				return used, false, store.BadAnswer(0, "a header line is longer than %d bytes", maxLine)
+				return used, false, store.BadAnswer(0, "a header line is longer than %s", human.Bytes(maxLine))
 			}
 			return used, false, nil
 		}
@@ -111,7 +112,7 @@ func (h *Head) feed(b []byte) (used int, done bool, err error) {
 // grow counts n more bytes of the head, or of the trailer after a chunked body, towards the limit.
 func (h *Head) grow(n, status int) error {
 	if h.size += n; h.size > maxHead {
-		return store.BadAnswer(status, "the headers are longer than %d bytes", maxHead)
+		return store.BadAnswer(status, "the headers are longer than %s", human.Bytes(maxHead))
 	}
 	return nil
 }

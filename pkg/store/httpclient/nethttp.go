@@ -99,7 +99,11 @@ func (t *httpTransport) receive(_ context.Context, r *Request, to sink, _ *store
 	case to.into != nil:
 		n, err = io.Copy(to.into, x.body)
 	case to.keep > 0:
-		x.kept, err = io.ReadAll(io.LimitReader(&countedBody{x.body, to.document, x.head.Status}, int64(to.keep)+1))
+		body := io.Reader(x.body)
+		if to.document != nil {
+			body = to.document.Reader(body, x.head.Status)
+		}
+		x.kept, err = io.ReadAll(io.LimitReader(body, int64(to.keep)+1))
 		if n = int64(len(x.kept)); n > int64(to.keep) {
 			x.kept, x.cut = x.kept[:to.keep], true
 		}
@@ -116,26 +120,9 @@ func (t *httpTransport) receive(_ context.Context, r *Request, to sink, _ *store
 	return n, nil
 }
 
-// release records the trace, and closes the connection if the answer has not been received.
 func (t *httpTransport) documents() *store.Documents { return t.counted }
 
-// A countedBody counts the memory of a document.
-type countedBody struct {
-	io.Reader
-	document *store.Document // nil = not counted
-	status   int
-}
-
-func (c *countedBody) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	if c.document != nil {
-		if full := c.document.Grow(n, c.status); full != nil {
-			return n, full
-		}
-	}
-	return n, err
-}
-
+// release records the trace, and closes the connection if the answer has not been received.
 func (t *httpTransport) release(r *Request) {
 	if x := r.http; x != nil {
 		if x.body != nil {

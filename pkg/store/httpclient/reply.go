@@ -51,7 +51,7 @@ func (r *Request) receiveDocument(ctx context.Context, tr *store.Trace) error {
 		r.document.Free()
 	}
 	if err == nil && r.reply.cut && limit == store.MaxDocument {
-		return store.BadAnswer(r.reply.Status, "the answer's document is longer than %d bytes", limit)
+		return store.TooLong(r.reply.Status, store.MaxDocument)
 	}
 	return err
 }
@@ -79,6 +79,15 @@ func (r *Reply) State() any { return r.request.conn.state }
 
 // Document returns the body that was kept.
 func (r *Reply) Document() []byte { return r.kept }
+
+// Memory counts the memory of the document, and of what the caller reads from it.
+func (r *Reply) Memory() *store.Document { return &r.request.document }
+
+// CountJSON counts the memory that decoding the document of a listing takes: its text twice, because
+// maps need more than their text, and for every JSON object an entry of that size.
+func (r *Reply) CountJSON(entry uintptr) error {
+	return r.Memory().Grow(2*len(r.Document())+bytes.Count(r.Document(), []byte("{"))*int(entry), r.Status)
+}
 
 // Length returns the Content-Length of the body; -1 = absent.
 func (r *Reply) Length() int64 { return r.head.Length }

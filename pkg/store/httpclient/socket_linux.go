@@ -236,7 +236,7 @@ func (s *socket) received(fd uintptr, n int) {
 	if n > smallPart {
 		now = time.Now().UnixNano()
 	}
-	s.wire.Arrived(s.stamps.last(), now)
+	s.wire.Arrived(s.stamps.last(), now, n >= piled)
 	if s.stamps.crowded(fd, n) {
 		s.wire.NoWireTime()
 	}
@@ -289,6 +289,9 @@ func (s *socket) drop(fd uintptr) bool {
 // lowWater is how much of a large body has to arrive before it is worth waking up. The kernel
 // wakes up earlier if the receive window is full.
 const lowWater = 512 << 10
+
+// piled is how much waits in the kernel only if warp did not wake up at lowWater.
+const piled = 2 * lowWater
 
 // wakeAt sets how much has to arrive before the socket counts as ready, while left bytes are
 // expected.

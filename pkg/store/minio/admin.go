@@ -127,16 +127,28 @@ func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 	return data, answerCheck{admin: true}.check(document{}, http.StatusOK, http.MethodGet, data)
 }
 
-// DeleteLocked deletes the versions one by one if the store refuses the batch, because moto ignores
-// the bypass there.
+// Delete deletes the objects one by one if the store does not support batches.
+func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	err := a.Engine.Delete(ctx, refs, tr)
+	if len(refs) > 1 && store.IsUnsupported(err) {
+		return a.deleteEach(ctx, refs, false)
+	}
+	return err
+}
+
+// DeleteLocked does so as well if the store refuses the batch, because moto ignores the bypass there.
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	err := a.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{GovernanceBypass: true}, nil)
-	if store.CodeOf(err) != "AccessDenied" {
-		return err
+	if store.CodeOf(err) == "AccessDenied" || store.IsUnsupported(err) {
+		return a.deleteEach(ctx, refs, true)
 	}
+	return err
+}
+
+func (a *Admin) deleteEach(ctx context.Context, refs []store.Ref, bypass bool) error {
 	for _, ref := range refs {
-		opts := minio.RemoveObjectOptions{VersionID: ref.VersionID, GovernanceBypass: true}
-		if err := a.deleteOne(ctx, ref, opts, nil); err != nil {
+		opts := minio.RemoveObjectOptions{VersionID: ref.VersionID, GovernanceBypass: bypass}
+		if err := a.deleteOne(ctx, ref, opts, nil); err != nil && store.CodeOf(err) != "NoSuchKey" {
 			return err
 		}
 	}
@@ -201,7 +213,7 @@ func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part)
 			return nil
 		}
 		if page.NextPartNumberMarker <= marker {
-			return store.BadAnswer(http.StatusOK, "the listing of parts goes on where it has been: %d", marker)
+			return store.BadAnswer(http.StatusOK, "the listing of parts continues where it has already been: %d", marker)
 		}
 		marker = page.NextPartNumberMarker
 	}

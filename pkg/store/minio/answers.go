@@ -10,6 +10,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unsafe"
+
+	"github.com/minio/minio-go/v7"
 
 	"warp/pkg/store"
 	"warp/pkg/store/nethttp"
@@ -23,6 +26,8 @@ type answerCheck struct {
 	next  http.RoundTripper
 	total time.Duration // time limit of each request, up to the end of its answer; 0 = only the limit of bookkeeping
 	admin bool          // it is bookkeeping, whose errors are not reported as the store's own codes
+
+	documents *store.Documents // all that are in memory; nil = not counted
 }
 
 const (
@@ -34,29 +39,34 @@ const (
 
 // A document says what the answer to a request must contain.
 type document struct {
-	root string // the name of its root element; "" = any except an error
-	max  int64
+	root     string // the name of its root element; "" = any except an error
+	max      int64
+	required bool // without a root, an empty answer is refused, too
 }
 
 // documentOf returns the expected answer to req, or false if the answer is an object.
 func documentOf(req *http.Request) (document, bool) {
 	query := req.URL.Query()
-	root := func(name string) (document, bool) { return document{name, maxDocument}, true }
+	root := func(name string) (document, bool) { return document{root: name, max: maxDocument}, true }
+	listing := func(name string) (document, bool) { return document{root: name, max: maxListing}, true }
 	if req.Method == http.MethodPost && query.Has("delete") {
-		return document{"DeleteResult", maxListing}, true
+		return listing("DeleteResult")
 	}
 	if req.Method != http.MethodGet {
-		return root("")
+		// A store that knows nothing of copies uploads nothing instead, and its answer is empty.
+		copies := req.Method == http.MethodPut && req.Header.Get("X-Amz-Copy-Source") != ""
+		multipart := req.Method == http.MethodPost && (query.Has("uploads") || query.Has("uploadId"))
+		return document{max: maxDocument, required: copies || multipart}, true
 	}
 	switch {
 	case query.Has("list-type"):
-		return document{"ListBucketResult", maxListing}, true
+		return listing("ListBucketResult")
 	case query.Has("versions"):
-		return document{"ListVersionsResult", maxListing}, true
+		return listing("ListVersionsResult")
 	case query.Has("uploads"):
-		return document{"ListMultipartUploadsResult", maxListing}, true
+		return listing("ListMultipartUploadsResult")
 	case query.Has("uploadId"):
-		return document{"ListPartsResult", maxListing}, true
+		return listing("ListPartsResult")
 	case query.Has("location"):
 		return root("LocationConstraint")
 	case query.Has("versioning"):
@@ -99,22 +109,58 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer cancel()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, want.max+1))
-	resp.Body.Close()
+	text, memory, err := a.receive(resp, want)
 	if err != nil {
 		return nil, store.LimitError(ctx, err, resp.StatusCode)
-	}
-	if int64(len(text)) > want.max {
-		return nil, store.BadAnswer(resp.StatusCode, "the answer's document is longer than %d bytes", want.max)
 	}
 	if none := noneOf(want, resp.StatusCode, text); none != "" {
 		text, resp.StatusCode, resp.Status = []byte(none), http.StatusOK, ""
 	}
 	if err := a.check(want, resp.StatusCode, req.Method, text); err != nil {
+		memory.Free()
 		return nil, err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(text))
+	resp.Body = &receivedDocument{bytes.NewReader(text), memory}
 	return resp, nil
+}
+
+// receive receives a document, and counts its memory and what minio-go needs for reading it. The caller
+// frees it.
+func (a answerCheck) receive(resp *http.Response, want document) (text []byte, memory store.Document, err error) {
+	defer resp.Body.Close()
+	if a.documents != nil {
+		memory = a.documents.New()
+	}
+	text, err = io.ReadAll(io.LimitReader(memory.Reader(resp.Body, resp.StatusCode), want.max+1))
+	if err == nil && int64(len(text)) > want.max {
+		err = store.TooLong(resp.StatusCode, want.max)
+	}
+	if err == nil {
+		err = memory.Grow(len(text)+entries(text)*int(unsafe.Sizeof(minio.ObjectInfo{})), resp.StatusCode)
+	}
+	if err != nil {
+		memory.Free()
+	}
+	return text, memory, err
+}
+
+// entries returns how many entries a listing has at most.
+func entries(text []byte) (n int) {
+	for _, begin := range []string{"<Contents", "<Version", "<DeleteMarker", "<CommonPrefixes"} {
+		n += bytes.Count(text, []byte(begin))
+	}
+	return n - bytes.Count(text, []byte("<VersionId"))
+}
+
+// A receivedDocument is the body of an answer that has been received.
+type receivedDocument struct {
+	*bytes.Reader
+	memory store.Document
+}
+
+func (d *receivedDocument) Close() error {
+	d.memory.Free()
+	return nil
 }
 
 // allowNoTime gives an object without a Last-Modified header the zero time. minio-go takes it for an error.
@@ -163,8 +209,10 @@ func (a answerCheck) check(want document, status int, method string, text []byte
 	switch {
 	case err == nil && root == "Error":
 		return a.errorInSuccess(status, text)
-	case want.root == "" || err == nil && root == want.root:
+	case want.root == "" && (err == nil || !want.required) || err == nil && root == want.root:
 		return nil
+	case err != nil && want.root == "":
+		return store.BadAnswer(status, "%s", err.(*store.Error).Message)
 	case err != nil:
 		return store.BadAnswer(status, "%s, instead of <%s>", err.(*store.Error).Message, want.root)
 	case want.root == "ListVersionsResult" && root == "ListBucketResult" && !listsObjects(&x):

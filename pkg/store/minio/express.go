@@ -87,7 +87,7 @@ func (w *wire) signExpress(req, again *http.Request) (*http.Request, error) {
 	case err != nil:
 		return nil, err
 	case keys.Anonymous() || keys.Signature == s3.SignV2:
-		return nil, store.Errorf("AccessDenied", 0, "directory buckets take requests that are signed by V4 only")
+		return nil, store.Errorf("AccessDenied", 0, "directory buckets accept only requests signed with V4")
 	}
 	token := keys.SessionToken
 	if keys.Signature == s3.SignExpress {
@@ -191,7 +191,7 @@ func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string
 		err = xml.Unmarshal(text, into)
 	}
 	if err != nil {
-		return nil, store.BadAnswer(resp.StatusCode, "this is no store of directory buckets: %s", store.OneLine(err.Error()))
+		return nil, store.BadAnswer(resp.StatusCode, "this store has no directory buckets: %s", store.OneLine(err.Error()))
 	}
 	return resp, nil
 }

@@ -160,7 +160,7 @@ func fannedOut(f *store.FanOut, body io.Reader, tr *store.Trace) ([]store.Object
 			break
 		}
 		if err != nil {
-			return made, store.Errorf(store.CodeBadAnswer, int(tr.Status()), "the answer is no list of objects: %s", store.OneLine(err.Error()))
+			return made, store.Errorf(store.CodeBadAnswer, int(tr.Status()), "the answer is not a list of objects: %s", store.OneLine(err.Error()))
 		}
 		if one.Error != "" {
 			if failed++; first == "" {

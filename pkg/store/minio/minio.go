@@ -41,7 +41,7 @@ func openEngineOf(cfg *store.Config, a store.Address, check answerCheck, answer 
 		next: traced, path: a.Path, redirects: store.NewRedirects(cfg, &a), creds: cfg.Credentials, checksum: s3.ChecksumType(cfg.Checksum),
 		express: directory,
 	}
-	check.next = sent
+	check.next, check.documents = sent, &n.Documents
 	host := a.Name
 	if directory != nil && s3.IsAWS(host) {
 		host = placeholder

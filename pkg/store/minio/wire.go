@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"github.com/minio/minio-go/v7/pkg/signer"
 
+	"warp/internal/human"
 	"warp/pkg/store"
 	"warp/pkg/store/nethttp"
 	"warp/pkg/store/s3"
@@ -117,7 +118,7 @@ func keepBody(req *http.Request) error {
 	case err != nil:
 		return err
 	case len(text) > maxResent:
-		return store.Errorf("RequestFailed", 0, "the request has a document of more than %d bytes", maxResent)
+		return store.Errorf("RequestFailed", 0, "the request has a document of more than %s", human.Bytes(maxResent))
 	}
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 	req.Body, err = req.GetBody()

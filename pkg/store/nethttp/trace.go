@@ -214,7 +214,7 @@ func (t Tracer) send(req *http.Request) (*http.Response, error) {
 	resp, err := t.Next.RoundTrip(req)
 	if err == nil && t.HTTP2 && resp.ProtoMajor != 2 {
 		resp.Body.Close()
-		return nil, store.Errorf(store.CodeNoHTTP2, resp.StatusCode, "the store answers by %s", resp.Proto)
+		return nil, store.Errorf(store.CodeNoHTTP2, resp.StatusCode, "the store answers with %s", resp.Proto)
 	}
 	return resp, err
 }

@@ -12,11 +12,6 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
-func isHTML(document string) bool {
-	begin := strings.ToLower(strings.TrimSpace(document[:min(len(document), 100)]))
-	return strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html")
-}
-
 // ResponseError returns the error in an answer. seen is its HTTP status, for answers that do not
 // contain it.
 func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
@@ -34,10 +29,9 @@ func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 	if message == "" {
 		message = resp.Code
 	}
-	if isHTML(message) {
-		message = store.HTMLPage
-	}
-	return &store.Error{Code: code, Message: store.OneLine(message), Status: status, Region: resp.Region}
+	err := store.Refusal(status, code, message)
+	err.Region = resp.Region
+	return err
 }
 
 // refused turns an answer other than success into an error.

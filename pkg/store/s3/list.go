@@ -45,7 +45,7 @@ func (e *Engine) listPage(ctx context.Context, l *store.List, track *store.ListT
 	s := r.State().(*state)
 	defer s.trim()
 	page := &s.listing
-	if err = page.read(&s.scanner, r.Document(), r.Status); err == errNoListing {
+	if err = page.read(&s.scanner, r.Document(), r.Status, r.Memory()); err == errNoListing {
 		err = wrongDocument(r, "a listing")
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *Engine) listPage(ctx context.Context, l *store.List, track *store.ListT
 const maxKept = 4 << 20
 
 func (s *state) trim() {
-	if cap(s.listing.text) > maxKept {
+	if cap(s.listing.text) > maxKept || cap(s.listing.entries) > maxKept/entrySize {
 		s.listing = listing{}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
@@ -33,9 +34,11 @@ type entry struct {
 
 type span struct{ from, to int }
 
+const entrySize = int(unsafe.Sizeof(entry{}))
+
 // errNoListing is the error for a document that is not a listing. The scanner is then at its first
 // element.
-var errNoListing = errors.New("the answer is no listing")
+var errNoListing = errors.New("the answer is not a listing")
 
 // newEntry returns the entry that starts with an element of this name.
 func newEntry(name []byte) (n entry, ok bool) {
@@ -79,9 +82,13 @@ func (p *listing) handOutSome(bucket, text string, prefixes bool, each func(stor
 // empty reports whether the page has no entries.
 func (p *listing) empty() bool { return len(p.entries) == 0 }
 
-// read parses the page in doc, from an answer with the given status.
-func (p *listing) read(x *xmlscan.Scanner, doc []byte, status int) error {
+// read parses the page in doc, from an answer with the given status. It counts the memory that the
+// page needs: its entries, their text, and a copy of the text, which handOut makes.
+func (p *listing) read(x *xmlscan.Scanner, doc []byte, status int, memory *store.Document) error {
 	*p = listing{entries: p.entries[:0], text: p.text[:0]}
+	if err := memory.Grow(2*len(doc), status); err != nil {
+		return err
+	}
 	x.Scan(doc)
 	for {
 		kind, err := x.Next()
@@ -96,7 +103,7 @@ func (p *listing) read(x *xmlscan.Scanner, doc []byte, status int) error {
 			}
 		case kind == xmlscan.Start && x.Depth == 2:
 			if n, ok := newEntry(x.Name); ok {
-				p.entries = append(p.entries, n)
+				err = p.add(n, status, memory)
 			}
 		case kind == xmlscan.End && x.Depth == 2:
 			err = p.pageField(string(x.Name), x.Text)
@@ -108,9 +115,30 @@ func (p *listing) read(x *xmlscan.Scanner, doc []byte, status int) error {
 			p.entries[len(p.entries)-1].described = true
 		}
 		if err != nil {
-			return store.BadAnswer(status, "the listing, at its entry %d: %v", len(p.entries), err)
+			return badEntry(err, status, len(p.entries))
 		}
 	}
+}
+
+// badEntry returns the error of an entry, unless it is one about the whole answer.
+func badEntry(err error, status, n int) error {
+	if own := (*store.Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	return store.BadAnswer(status, "the listing, at its entry %d: %v", n, err)
+}
+
+// add adds an entry.
+func (p *listing) add(n entry, status int, memory *store.Document) error {
+	if len(p.entries) == cap(p.entries) {
+		more := len(p.entries)/4 + 256
+		if err := memory.Grow(more*entrySize, status); err != nil {
+			return err
+		}
+		p.entries = append(make([]entry, 0, len(p.entries)+more), p.entries...)
+	}
+	p.entries = append(p.entries, n)
+	return nil
 }
 
 func (p *listing) pageField(name string, text []byte) (err error) {
@@ -176,7 +204,7 @@ func (p *listing) decode(status int) error {
 	if p.encoded && p.next.Key != "" {
 		key, err := url.QueryUnescape(p.next.Key)
 		if err != nil {
-			return store.BadAnswer(status, "the listing goes on at a name that is not encoded as it says: %.60q", p.next.Key)
+			return store.BadAnswer(status, "the listing continues at a name that is not encoded as it says: %.60q", p.next.Key)
 		}
 		p.next.Key = key
 	}

@@ -24,7 +24,7 @@ func FuzzListing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		var x xmlscan.Scanner
 		var p listing
-		if p.read(&x, doc, 200) != nil || p.encoded {
+		if p.read(&x, doc, 200, new(store.Document)) != nil || p.encoded {
 			return
 		}
 		var keys []string
@@ -74,7 +74,7 @@ func TestListing(t *testing.T) {
 	var p listing
 	read := func(doc string) (all []string) {
 		t.Helper()
-		if err := p.read(&x, []byte(doc), 200); err != nil {
+		if err := p.read(&x, []byte(doc), 200, new(store.Document)); err != nil {
 			t.Fatal(err)
 		}
 		p.handOut("bucket", func(o store.Object) bool {
@@ -101,7 +101,7 @@ func TestListing(t *testing.T) {
 	if want := (store.ListPlace{Key: "a/b", Version: "v"}); !p.empty() || !p.truncated || p.next != want {
 		t.Errorf("%t, %t, %+v", p.empty(), p.truncated, p.next)
 	}
-	if err := p.read(&x, []byte("<Error><Code>SlowDown</Code></Error>"), 200); err != errNoListing || string(x.Name) != "Error" {
+	if err := p.read(&x, []byte("<Error><Code>SlowDown</Code></Error>"), 200, new(store.Document)); err != errNoListing || string(x.Name) != "Error" {
 		t.Errorf("%v at <%s>", err, x.Name)
 	}
 }

@@ -31,7 +31,7 @@ func CheckOptions(o *store.Options, tls bool) error {
 	case (o.ClientCert == "") != (o.ClientKey == ""):
 		return errors.New("a client certificate needs its key, and a key its certificate")
 	case o.PartSize != 0 && (o.PartSize < minPart || o.PartSize > maxPart):
-		return errors.New("parts are between 5 MiB and 5 GiB large")
+		return errors.New("parts have 5 MiB to 5 GiB")
 	case !tls && (o.HTTP2 || o.ClientCert != "" || o.KTLS):
 		return errors.New("HTTP/2, client certificates and kernel TLS need TLS")
 	}
@@ -55,9 +55,9 @@ func checkMetadata(all []store.Attribute) error {
 		value := string(a.AppendValue(nil, ""))
 		switch {
 		case a.Key == "" || strings.ContainsFunc(a.Key, unfitForName):
-			return fmt.Errorf("metadata %q: a key is made of letters, digits, dots, - and _", a.Key)
+			return fmt.Errorf("metadata %q: a key consists of letters, digits, dots, - and _", a.Key)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) || strings.TrimSpace(value) != value:
-			return fmt.Errorf("metadata %q: a value is of ASCII characters, with no blank at either end", a.Key)
+			return fmt.Errorf("metadata %q: a value consists of ASCII characters, without a space at either end", a.Key)
 		case seen[strings.ToLower(a.Key)]:
 			return fmt.Errorf("metadata %q is given twice", a.Key)
 		}

@@ -47,7 +47,7 @@ func zonalHosts(hosts, buckets []string, region string) (at []string, in string,
 			return nil, "", err
 		}
 		if zone != first {
-			return nil, "", fmt.Errorf("the buckets %s and %s are in two zones, and a run is about one", buckets[0], bucket)
+			return nil, "", fmt.Errorf("the buckets %s and %s are in two zones, and a run uses one", buckets[0], bucket)
 		}
 	}
 	for _, host := range hosts {

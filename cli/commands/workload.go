@@ -1,0 +1,174 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/files"
+	"warp/cli/files/runlog"
+	"warp/cli/reports"
+	"warp/pkg/report"
+	"warp/pkg/report/page"
+	"warp/pkg/workload"
+	"warp/pkg/workload/accesslog"
+)
+
+// workloadCommand makes a profile of logs.
+func workloadCommand() *command.Command {
+	var out string
+	var html reports.HTMLFlag
+	return &command.Command{
+		Name: "workload", Args: "FILE [FILE…]", Section: command.SectionAnalysis,
+		Summary: "describe the load in access logs or op logs, without names",
+		About: []string{
+			"FILE is a server access log of S3 (text, or JSON from CloudWatch), an audit log of MinIO or RustFS,",
+			"an op log, or a folder of these; - is standard input. warp recognises the format, also of compressed",
+			"files. The profile has mix, sizes, popularity, ranges, arrivals and reuse, but no key or address.",
+		},
+		Examples: []string{
+			"warp workload access-logs/ -o production.json",
+			"warp workload audit.json.gz --html=audit.html",
+			"warp workload run.csv.zst",
+		},
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &out, TakesFile: true, Usage: "also write the profile to `FILE`, as JSON"},
+			html.Flag(),
+		}}},
+		MinArgs: 1, MaxArgs: -1, Needs: "at least one log",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			if out != "" {
+				if err := files.CheckNew("--out", out, "name another place"); err != nil {
+					return err
+				}
+				if filepath.Clean(out) == filepath.Clean(html.Path) {
+					return exit.Usagef("--out and --html name the same file")
+				}
+				if err := files.TryFolder("--out", out); err != nil {
+					return err
+				}
+			}
+			if err := html.Ready(); err != nil {
+				return err
+			}
+			p, err := profileLogs(ctx, inv)
+			if err != nil {
+				return err
+			}
+			return showWorkload(inv, p, out, &html)
+		},
+	}
+}
+
+// showWorkload shows the profile, and writes the files.
+func showWorkload(inv *command.Invocation, p *workload.Profile, out string, html *reports.HTMLFlag) error {
+	err := inv.Result(func(w io.Writer) error {
+		if inv.JSON {
+			return p.Write(w)
+		}
+		return report.ProfileText(w, p, reports.TextOptions(inv, false))
+	})
+	if out != "" {
+		if failed := files.WriteNew(out, p.Write); failed != nil {
+			return exit.Join(err, exit.Errorf("--out: %w", failed))
+		}
+		inv.Notef("profile written to %q", out)
+	}
+	return exit.Join(err, reports.SavePage(inv, html, func(page.Options) *page.Page { return page.Profile(p) }))
+}
+
+// profileLogs makes the profile of the logs that the arguments name.
+func profileLogs(ctx context.Context, inv *command.Invocation) (*workload.Profile, error) {
+	paths, err := logsOf(inv.Args)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) > 1 && areOpLogs(paths) { // of the clients of a run, whose requests belong together
+		path, warnings, remove, err := mergedLog(ctx, paths)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		for _, w := range warnings {
+			inv.Warnf("%s", w)
+		}
+		paths = []string{path}
+	}
+	c := workload.NewCollector()
+	for i, path := range paths {
+		inv.Debugf("reading %s, %d of %d", path, i+1, len(paths))
+		warnings, err := profileLog(ctx, inv, path, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			inv.Warnf("%s", w)
+		}
+	}
+	p := c.Profile()
+	if p.Requests == 0 {
+		return nil, exit.Errorf("the logs contain no requests").WithHint("requests of the preparation of a run do not count")
+	}
+	return p, nil
+}
+
+// profileLog adds one log.
+func profileLog(ctx context.Context, inv *command.Invocation, path string, c *workload.Collector) ([]string, error) {
+	if path == "-" {
+		return accesslog.Read(ctx, runlog.Cancelled(ctx, inv.In), "standard input", c)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, exit.Errorf("cannot open the log %s: %w", path, files.Reason(err))
+	}
+	defer f.Close()
+	return accesslog.Read(ctx, f, path, c)
+}
+
+// logsOf returns the files that the arguments name. The files of a folder are in the order of their names, which for access
+// logs is the order of time.
+func logsOf(args []string) (paths []string, err error) {
+	for _, arg := range args {
+		if arg == "-" && slices.Contains(paths, "-") {
+			return nil, exit.Usagef("standard input is given twice").WithHint("give a file instead of the second -")
+		}
+		info, err := os.Stat(arg)
+		if arg == "-" || err != nil || !info.IsDir() {
+			paths = append(paths, arg)
+			continue
+		}
+		before := len(paths)
+		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, exit.Errorf("cannot read the folder %s: %w", arg, files.Reason(err))
+		}
+		if len(paths) == before {
+			return nil, exit.Errorf("the folder %s contains no files", arg)
+		}
+	}
+	return paths, nil
+}
+
+// areOpLogs reports whether all files are op logs.
+func areOpLogs(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		f, err := os.Open(path)
+		if err != nil {
+			return true
+		}
+		defer f.Close()
+		return !accesslog.IsOpLog(f)
+	})
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"warp/internal/human"
+)
+
+// perListing is the number of objects that a request lists, and deletes where the store can delete several at once.
+const perListing = 1000
+
+// A Cost is how much a run sends at most, or several runs together. Providers charge for it.
+type Cost struct {
+	Uploads     float64  `json:"preparation_requests"`
+	UploadBytes float64  `json:"preparation_bytes"` // 0 = unknown
+	Requests    []OfKind `json:"requests"`          // of the measurement
+	Bytes       float64  `json:"bytes"`             // of these; 0 = unknown
+	Unlimited   bool     `json:"unlimited"`         // no flag limits the requests of the measurement
+	Attempts    int      `json:"attempts"`          // for each of these requests if all fail
+	Renewals    int      `json:"renewals"`          // of markers, about
+	Listings    float64  `json:"listings"`          // of the clean-up, about
+}
+
+// OfKind are the requests of a kind, or of several kinds together.
+type OfKind struct {
+	Kind string  `json:"kind"` // such as GET
+	Max  float64 `json:"max"`
+}
+
+// Measured returns the number of requests of the measurement.
+func (c *Cost) Measured() (n float64) {
+	for _, r := range c.Requests {
+		n += r.Max
+	}
+	return n
+}
+
+// Kinds names the requests of the measurement.
+func (c *Cost) Kinds() string {
+	var kinds []string
+	for _, r := range c.Requests {
+		kinds = append(kinds, r.Kind)
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// Add adds another run.
+func (c *Cost) Add(o *Cost) {
+	c.Uploads, c.UploadBytes = c.Uploads+o.Uploads, c.UploadBytes+o.UploadBytes
+	c.Bytes, c.Listings, c.Renewals = c.Bytes+o.Bytes, c.Listings+o.Listings, c.Renewals+o.Renewals
+	c.Unlimited, c.Attempts = c.Unlimited || o.Unlimited, max(c.Attempts, o.Attempts)
+	for _, r := range o.Requests {
+		c.addRequests(r)
+	}
+}
+
+func (c *Cost) addRequests(r OfKind) {
+	for i := range c.Requests {
+		if c.Requests[i].Kind == r.Kind {
+			c.Requests[i].Max += r.Max
+			return
+		}
+	}
+	c.Requests = append(c.Requests, r)
+}
+
+// SayUploads describes the requests of the preparation.
+func (c *Cost) SayUploads() string {
+	return fmt.Sprintf("%s PUT requests%s at most", Count(c.Uploads), Amount(c.UploadBytes))
+}
+
+// SayRequests lists the requests of the measurement by kind.
+func (c *Cost) SayRequests() string {
+	var parts []string
+	for _, r := range c.Requests {
+		parts = append(parts, Count(r.Max)+" "+r.Kind)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Remove sets the cost of removing n objects.
+func (c *Cost) Remove(n float64) { c.Listings = math.Ceil(n / perListing) }
+
+// SayRemoval describes the requests of the clean-up.
+func (c *Cost) SayRemoval() string {
+	return fmt.Sprintf("%s %s of %d objects each, and as many deletions, or one for each object where the store cannot delete several at once",
+		Count(c.Listings), human.Choose(int64(c.Listings), "listing", "listings"), perListing)
+}
+
+// Amount returns an amount of payload, to follow a number of requests.
+func Amount(bytes float64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return ", " + human.Bytes(bytes)
+}
+
+// Count formats a number of requests.
+func Count(n float64) string { return human.Grouped(uint64(math.Min(n, 1e18))) }

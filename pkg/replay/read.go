@@ -1,0 +1,418 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"warp/internal/extsort"
+	"warp/pkg/oplog"
+)
+
+// Options of a plan.
+type Options struct {
+	Speed  float64 // 2 = twice as fast
+	Folder string  // of temporary files, which are about as large as the log without compression
+}
+
+// ErrForeign is the error of a file that is not an op log of warp.
+var ErrForeign = errors.New("this is not an op log that warp has written")
+
+// ErrNothing is the error of a log without a request that can be sent again.
+var ErrNothing = errors.New("the log has no request that can be sent again")
+
+// Read plans the replay of the log at path.
+func Read(ctx context.Context, path string, o Options) (plan *Plan, err error) {
+	r, err := oplog.Open(path)
+	if err != nil {
+		if errors.Is(err, oplog.ErrAggregated) { // whose text is about other commands
+			return nil, fmt.Errorf("%s: %w", path, ErrForeign)
+		}
+		if read := (*oplog.ReadError)(nil); errors.As(err, &read) {
+			return nil, fmt.Errorf("%w: %w", ErrForeign, err)
+		}
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	h := r.Header()
+	if h.Warp == "" {
+		return nil, fmt.Errorf("%s: %w", path, ErrForeign)
+	}
+	l := newLog(h, extsort.New(o.Folder))
+	defer func() { err = errors.Join(err, l.sorted.Close()) }()
+	if err := r.EachInWindow(ctx, l.decided, l.add); err != nil {
+		return nil, err
+	}
+	if err := l.sorted.Finish(ctx); err != nil {
+		return nil, err
+	}
+	if plan, err = l.plan(ctx, o); err != nil {
+		return nil, err
+	}
+	if plan.count == 0 {
+		return nil, errors.Join(fmt.Errorf("%s: %w%s", path, ErrNothing, reasons(plan.Replay.NotSent)), plan.Close())
+	}
+	plan.Replay.Log, plan.Replay.Run, plan.Warnings = filepath.Base(path), h.Run, r.Warnings()
+	return plan, nil
+}
+
+// reasons names the reasons why requests are not sent.
+func reasons(all []oplog.NotSent) (text string) {
+	for i, n := range all {
+		text += fmt.Sprintf("%s%d %s: %s", [2]string{": ", "; "}[min(i, 1)], n.Count, n.Op, n.Why)
+	}
+	return text
+}
+
+// A log is an op log that is being read.
+type log struct {
+	header  oplog.Header
+	sources map[clientID]source // in a merged log
+	window  oplog.Window        // in the log of one client
+	sorted  *extsort.Sorter     // rows by the time at which they count
+	body    []byte
+	notSent map[oplog.NotSent]int64 // without Count
+	threads map[thread]struct{}
+}
+
+type clientID struct{ run, client string }
+
+type thread struct {
+	client clientID
+	number uint32
+}
+
+// A source is what is known about the run of a row.
+type source struct {
+	benchmark string
+	start     int64 // of the measured part; 0 = unknown
+}
+
+func newLog(h oplog.Header, sorted *extsort.Sorter) *log {
+	l := &log{header: h, sorted: sorted, notSent: map[oplog.NotSent]int64{}, threads: map[thread]struct{}{}, sources: map[clientID]source{}}
+	for _, o := range h.Merged {
+		s := source{benchmark: cmp.Or(o.Header.Benchmark, h.Benchmark)}
+		if o.Window != nil {
+			s.start = o.Window.Start
+		}
+		l.sources[clientID{o.Run, o.Client}] = s
+	}
+	return l
+}
+
+func (l *log) decided(w oplog.Window, _ []oplog.Mark) { l.window = w }
+
+// sourceOf returns what is known about the run of a row, and whether the row belongs to the preparation.
+func (l *log) sourceOf(r *oplog.Record) (s source, prepared bool) {
+	if s, ok := l.sources[clientID{r.Run, r.Client}]; ok {
+		return s, r.Start < s.start
+	}
+	s = source{l.header.Benchmark, l.window.Start}
+	if r.Statement.Number > 0 || !l.header.Windowed {
+		return s, false // a script has no preparation
+	}
+	return s, s.start == 0 || r.Start < s.start
+}
+
+// A code is the kind of a sorted row. Of two rows at the same time, the one with the lower code comes first.
+type code byte
+
+const (
+	prepared   code = iota // an upload of the preparation
+	requested              // plus the kind
+	failed     = requested + code(Kinds)
+	failedPart = failed + 1 // of an upload or a download in parts
+	partPut    = failed + 2
+	partGet    = failed + 3
+)
+
+// add adds a batch of rows.
+func (l *log) add(batch []oplog.Record) error {
+	for i := range batch {
+		r := &batch[i]
+		s, before := l.sourceOf(r)
+		c, why := classify(r, s.benchmark)
+		switch {
+		case before && r.Op == "PUT" && r.Err == "" && r.Objects == 1:
+			c = prepared
+		case before:
+			continue
+		case why != "":
+			l.notSent[oplog.NotSent{Op: r.Op, Why: why}]++
+			if c != failedPart {
+				continue
+			}
+		}
+		if !before {
+			l.threads[thread{clientID{r.Run, r.Client}, r.Thread}] = struct{}{}
+		}
+		l.body = append(l.body[:0], byte(c))
+		l.body = binary.AppendUvarint(l.body, uint64(r.Bytes))
+		l.body = append(l.body, r.Key...)
+		if err := l.sorted.Add(&extsort.Row{At: r.Counted(), Body: l.body}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// classify returns the kind of a row, or the reason why it cannot be sent again.
+func classify(r *oplog.Record, benchmark string) (c code, why string) {
+	switch r.Op {
+	case "PUTPART":
+		return partPut, ""
+	case "GETPART":
+		return partGet, ""
+	}
+	kind := slices.Index(kindNames[:], r.Op)
+	inParts := kind == int(Upload) || kind == int(Download)
+	switch {
+	case kind < 0:
+		return failed, "warp does not send this operation again"
+	case r.Err != "" && inParts:
+		return failedPart, "it failed"
+	case r.Err != "":
+		return failed, "it failed"
+	case r.Check != nil:
+		return failed, "it had a condition, or depended on the answer to another one"
+	case r.Key == "":
+		return failed, "the log does not name its object"
+	case elsewhere[benchmark] != "":
+		return failed, elsewhere[benchmark]
+	case r.Objects != 1:
+		return failed, "the log names only one of its objects"
+	}
+	return requested + code(kind), ""
+}
+
+var kindNames = Names()
+
+// elsewhere has the benchmarks whose rows have the names of common operations, but are about something else.
+var elsewhere = map[string]string{
+	"zip":       "it is about a file within an archive",
+	"snowball":  "it is about an archive of objects",
+	"versioned": "it is about one version of an object",
+	"multipart": "it is about a part of an object",
+}
+
+// unknown is the size of an object that is not known.
+const unknown = -1
+
+// A planned is an object whose requests are being planned.
+type planned struct {
+	size             int64 // before the first write; or unknown
+	exact            bool  // it is the size of an upload
+	prepare          bool
+	requests, writes uint32
+	up, down         int32 // the latest transfers; none if they failed, or there was none
+}
+
+const none = -1
+
+// maxObjects limits the objects of a replay, which are kept in memory.
+const maxObjects = 100_000_000
+
+// A planner makes a plan of sorted rows.
+type planner struct {
+	*Plan
+	log     *log
+	out     *writer
+	keys    map[string]uint32
+	objects []planned
+	sizes   []int64 // of uploads that the requests make
+	begin   int64   // when the first request was due
+	last    int64
+}
+
+// plan makes the plan.
+func (l *log) plan(ctx context.Context, o Options) (*Plan, error) {
+	p := &planner{Plan: &Plan{Speed: o.Speed, Threads: len(l.threads)}, log: l, keys: map[string]uint32{}}
+	p.AtOnce, p.Head = l.partsAtOnce()
+	var err error
+	if p.out, err = newWriter(o.Folder); err != nil {
+		return nil, err
+	}
+	p.file = p.out.file
+	err = l.sorted.Each(ctx, p.add)
+	if err == nil {
+		err = p.out.buffer.Flush()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	p.finish()
+	return p.Plan, nil
+}
+
+// partsAtOnce returns how many parts of an object were in flight, and whether a download began with a HEAD.
+func (l *log) partsAtOnce() (n int, head bool) {
+	headers := []oplog.Header{l.header}
+	for _, o := range l.header.Merged {
+		headers = append(headers, o.Header)
+	}
+	for _, h := range headers {
+		for _, flag := range []string{"part.concurrent", "split.concurrent"} {
+			if at, err := strconv.Atoi(h.Parameters[flag]); err == nil {
+				n = max(n, at)
+			}
+		}
+		head = head || h.Parameters["split.head"] == "true"
+	}
+	return max(n, 1), head
+}
+
+var errRow = fmt.Errorf("reading a sorted row: %w", extsort.ErrDamaged)
+
+// add plans a row.
+func (p *planner) add(row *extsort.Row) error {
+	if len(row.Body) < 2 {
+		return errRow
+	}
+	c := code(row.Body[0])
+	bytes, n := binary.Uvarint(row.Body[1:])
+	if n <= 0 {
+		return errRow
+	}
+	index, err := p.object(row.Body[1+n:])
+	if err != nil {
+		return err
+	}
+	o, size := &p.objects[index], int64(bytes)
+	switch c {
+	case prepared:
+		if o.requests == 0 {
+			o.size, o.exact = size, true
+		}
+	case failedPart:
+		o.up, o.down = none, none
+	case partPut:
+		p.part(o.up, size)
+	case partGet:
+		p.part(o.down, size)
+	default:
+		return p.request(row.At, Kind(c-requested), index, size)
+	}
+	return nil
+}
+
+// object returns the number of an object.
+func (p *planner) object(key []byte) (uint32, error) {
+	if i, ok := p.keys[string(key)]; ok {
+		return i, nil
+	}
+	if len(p.objects) == maxObjects {
+		return 0, fmt.Errorf("the log is about more than %d objects, which is the maximum of a replay", maxObjects)
+	}
+	i := uint32(len(p.objects))
+	p.keys[string(key)] = i
+	p.objects = append(p.objects, planned{size: unknown, up: none, down: none})
+	return i, nil
+}
+
+// part adds a part to a transfer. Parts of one that failed are not sent, like the whole.
+func (p *planner) part(of int32, size int64) {
+	if of == none {
+		return
+	}
+	t := &p.transfers[of]
+	t.parts++
+	t.part, t.total = max(t.part, size), t.total+size
+}
+
+// request plans a request that was due at that time.
+func (p *planner) request(at int64, kind Kind, index uint32, size int64) error {
+	o := &p.objects[index]
+	if p.count == 0 {
+		p.begin = at
+	}
+	p.last = at
+	r := record{due: at - p.begin, kind: kind, object: index, after: o.writes, size: size}
+	if kind.Writes() {
+		r.after = o.requests
+	}
+	if o.requests == 0 && kind != Put && kind != Upload {
+		o.prepare = true
+	}
+	switch {
+	case kind == Get && o.writes == 0 && !o.exact:
+		o.size = max(o.size, size)
+	case kind == Put:
+		p.sizes = append(p.sizes, size)
+		p.Written += size
+	case kind == Upload || kind == Download:
+		number := int32(len(p.transfers))
+		p.transfers = append(p.transfers, transfer{object: index, first: o.writes == 0, upload: kind == Upload})
+		if r.size = int64(number); kind == Upload {
+			o.up = number
+		} else {
+			o.down = number
+		}
+	}
+	o.requests++
+	if kind.Writes() {
+		o.writes++
+	}
+	p.Counts[kind]++
+	p.count++
+	return p.out.write(&r)
+}
+
+// finish completes the plan after the last row.
+func (p *planner) finish() {
+	for i := range p.transfers {
+		t := &p.transfers[i]
+		o := &p.objects[t.object]
+		switch {
+		case t.upload:
+			p.Written += t.total
+		case t.first && !o.exact:
+			o.size = max(o.size, t.total)
+		}
+	}
+	p.uploads()
+	p.Length = p.scaled(p.last - p.begin)
+	p.Replay.Speed, p.Replay.Requests = p.Speed, p.count
+	for n, count := range p.log.notSent {
+		n.Count = count
+		p.Replay.NotSent = append(p.Replay.NotSent, n)
+		p.Replay.Requests += count
+	}
+	slices.SortFunc(p.Replay.NotSent, func(a, b oplog.NotSent) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Why, b.Why))
+	})
+}
+
+// uploads decides on the objects that must exist before. One whose size no request shows gets the median of the others.
+func (p *planner) uploads() {
+	known := p.sizes
+	for i := range p.objects {
+		if o := &p.objects[i]; o.prepare && o.size != unknown {
+			known = append(known, o.size)
+		}
+	}
+	assumed := int64(0)
+	if len(known) > 0 {
+		slices.Sort(known)
+		assumed = known[len(known)/2]
+	}
+	p.Objects = make([]Object, len(p.objects))
+	for i := range p.objects {
+		o := &p.objects[i]
+		if !o.prepare {
+			continue
+		}
+		if o.size == unknown {
+			o.size = assumed
+			p.Replay.AssumedSizes++
+			p.Replay.AssumedBytes = assumed
+		}
+		p.Objects[i] = Object{true, o.size}
+		p.Prepared++
+		p.Bytes += o.size
+	}
+}

@@ -1,0 +1,94 @@
+package accesslog
+
+import (
+	"warp/pkg/oplog"
+	"warp/pkg/workload"
+)
+
+// rows makes requests of the rows of an op log.
+type rows struct {
+	ranges   bool // its downloads are ranges
+	windowed bool // the log says when the preparation ends
+	start    int64
+	merged   map[client]int64
+}
+
+// A client made a row of a merged log.
+type client struct{ run, name string }
+
+// startsOf returns when the preparation of each client ends.
+func startsOf(origins []oplog.Origin) map[client]int64 {
+	if len(origins) == 0 {
+		return nil
+	}
+	all := make(map[client]int64)
+	for _, o := range origins {
+		if o.Window != nil {
+			all[client{o.Run, o.Client}] = o.Window.Start
+		}
+	}
+	return all
+}
+
+// ranged reports whether a run downloaded parts of objects.
+func ranged(parameters map[string]string) bool {
+	if parameters["range"] == "true" {
+		return true
+	}
+	for _, name := range []string{"range-size", "read-length"} {
+		if v := parameters[name]; v != "" && v != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// request makes a request of a row.
+func (x *rows) request(r *oplog.Record) workload.Request {
+	q := FromRow(r)
+	if r.Due != 0 { // of an open loop, whose load does not depend on how late requests were sent
+		q.Start = r.Due
+	}
+	q.Range = q.Range || x.ranges && q.Op == workload.Get && !q.Step
+	q.Before = x.before(r)
+	return q
+}
+
+// FromRow makes a request of a row of an op log.
+func FromRow(r *oplog.Record) workload.Request {
+	q := workload.Request{Op: opOf(r.Op), Start: r.Start, Bytes: r.Bytes, Status: int(r.Status), Objects: r.Objects, Failed: r.Err != ""}
+	if r.Key != "" {
+		q.Object = workload.HashObject("", r.Key)
+	}
+	switch r.Op {
+	case "DOWNLOAD":
+		q.Step, q.Size = true, r.Bytes
+	case "GETPART":
+		q.Part, q.Range = true, true
+	case "PUTPART", "COPYPART":
+		q.Part = true
+	}
+	return q
+}
+
+// before reports whether a row belongs to the preparation.
+func (x *rows) before(r *oplog.Record) bool {
+	if x.merged != nil {
+		return r.Start < x.merged[client{r.Run, r.Client}]
+	}
+	return x.windowed && (x.start == 0 || r.Start < x.start)
+}
+
+// opOf returns the operation of a row.
+func opOf(name string) workload.Op {
+	switch name {
+	case "POST":
+		return workload.Put
+	case "DOWNLOAD", "GETPART":
+		return workload.Get
+	}
+	if op := workload.Op(name); op.Known() {
+		return op
+	}
+	return workload.Other
+}
