@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"path/filepath"
@@ -9,12 +10,17 @@ import (
 	"time"
 
 	"warp/cli/files/runlog"
+	"warp/internal/check"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 )
 
 // The rate follows the stages by the store's own count of requests per second, and each stage is reported by itself.
 func TestMeasuredStages(t *testing.T) {
+	check.Measured(t, func() error { return measureStages(t) })
+}
+
+func measureStages(t *testing.T) error {
 	var mu sync.Mutex
 	var at []time.Time
 	store := storeBehind(t, func(http.ResponseWriter) bool {
@@ -29,6 +35,15 @@ func TestMeasuredStages(t *testing.T) {
 	if run.code != 0 {
 		t.Fatalf("exit code %d: %s", run.code, run.err)
 	}
+	r, err := runlog.Analyze(t.Context(), log+oplog.Suffix, nil, aggregate.Options{})
+	check.OK(t, err)
+	requests := map[int]uint64{}
+	for _, op := range r.Operations {
+		requests[op.Statement] += op.Requests
+	}
+	if len(r.Statements) != 3 || r.Statements[1] != "2s@50..250" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
+		t.Errorf("stages %q have %v requests", r.Statements, requests)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	at = at[len(at)-min(len(at), 650):] // without the check of the first upload
@@ -37,21 +52,11 @@ func TestMeasuredStages(t *testing.T) {
 		counts[min(int(moment.Sub(at[0]).Seconds()), len(counts)-1)]++
 	}
 	for second, want := range []float64{50, 50, 100, 200, 250} {
-		if math.Abs(counts[second]-want) > 0.3*want { // the machine may be busy
-			t.Errorf("the store got %v requests in second %d, want %v\n%s", counts[second], second, want, run.out)
+		if math.Abs(counts[second]-want) > 0.2*want {
+			return fmt.Errorf("the store got %v requests in second %d, want %v\n%s", counts[second], second, want, run.out)
 		}
 	}
-	r, err := runlog.Analyze(t.Context(), log+oplog.Suffix, nil, aggregate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests := map[int]uint64{}
-	for _, op := range r.Operations {
-		requests[op.Statement] += op.Requests
-	}
-	if len(r.Statements) != 3 || r.Statements[1] != "2s@50..250" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
-		t.Errorf("stages %q have %v requests", r.Statements, requests)
-	}
+	return nil
 }
 
 // Requests of a stage that were due and never sent count in its offered rate and its response times.

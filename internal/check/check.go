@@ -63,3 +63,20 @@ func Golden(t testing.TB, path, got string) {
 	}
 	t.Errorf("%s has %d lines, and the test wrote %d. Run with -update and look at the change.", path, len(wantLines), len(gotLines))
 }
+
+// tries is how often [Measured] measures.
+const tries = 5
+
+// Measured measures until the result is good, a few times at most, and reports the last error of measure. A busy machine spoils
+// a measurement now and then; it does not make a wrong one right.
+func Measured(t testing.TB, measure func() error) {
+	t.Helper()
+	var err error
+	for range tries {
+		if err = measure(); err == nil || t.Failed() {
+			return
+		}
+		t.Logf("measuring again: %v", err)
+	}
+	t.Error(err)
+}

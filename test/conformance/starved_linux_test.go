@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/results"
 )
 
@@ -39,24 +40,21 @@ func TestMeasuredVerdict(t *testing.T) {
 		}
 		return r.Client
 	}
-	// One good run of several is enough: a busy machine may also starve the store, or leave too
-	// little for anything.
 	verdict := func(t *testing.T, busy bool, wrap []string, env string, flags ...string) {
 		t.Helper()
-		var v *results.ClientVerdict
-		for range 5 {
-			v = run(t, wrap, env, flags...)
+		check.Measured(t, func() error {
+			v := run(t, wrap, env, flags...)
 			if v.Verdict == results.UnknownOwner {
 				t.Fatalf("no time stamps: %+v", v)
 			}
 			if busy == (v.Verdict != results.StoresFigures) {
-				return
+				return nil
 			}
-		}
-		if share := freeShare(); !busy && share < 0.9 {
-			t.Skipf("the verdict is right: something else runs here, which leaves %.0f %% of the cores", share*100)
-		}
-		t.Errorf("%+v, although the machine was busy: %v", v, busy)
+			if share := freeShare(); !busy && share < 0.9 {
+				t.Skipf("the verdict is right: something else runs here, which leaves %.0f %% of the cores", share*100)
+			}
+			return fmt.Errorf("%+v, although the machine was busy: %v", v, busy)
+		})
 	}
 	t.Run("one core of several", func(t *testing.T) {
 		if _, err := exec.LookPath("taskset"); err != nil {

@@ -57,11 +57,16 @@ func TestMeasuredWire(t *testing.T) {
 		// A store that is really slow is not excused.
 		{name: "slow store beside others", store: []string{"-service=300ms"}, busy: true, stores: true},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, warp, store) })
+		t.Run(test.name, func(t *testing.T) {
+			if test.busy {
+				neighbours(t, 2*runtime.NumCPU())
+			}
+			check.Measured(t, func() error { return test.run(t, warp, store) })
+		})
 	}
 }
 
-func (w *wireTest) run(t *testing.T, warp, store string) {
+func (w *wireTest) run(t *testing.T, warp, store string) error {
 	if len(w.wrap) > 0 {
 		if _, err := exec.LookPath(w.wrap[0]); err != nil {
 			t.Skipf("there is no %s", w.wrap[0])
@@ -71,9 +76,6 @@ func (w *wireTest) run(t *testing.T, warp, store string) {
 	if w.veth {
 		namespace, ip := namespace(t)
 		prefix, listen = []string{"ip", "netns", "exec", namespace}, ip+":0"
-	}
-	if w.busy {
-		neighbours(t, 2*runtime.NumCPU())
 	}
 	addr, times := timedStore(t, slices.Concat(prefix, []string{store, "-addr=" + listen}, w.store)...)
 	duration := "--duration=3s"
@@ -100,16 +102,17 @@ func (w *wireTest) run(t *testing.T, warp, store string) {
 		}
 		// The store's log ends before the answer has passed through the kernel.
 		if f.wire < want-.05 || f.wire > want*1.1+.2 {
-			t.Errorf("%s on the wire is %.3f ms, the store's own %.3f ms", f.name, f.wire, want)
+			return fmt.Errorf("%s on the wire is %.3f ms, the store's own %.3f ms", f.name, f.wire, want)
 		}
 	}
 	median := slices.ContainsFunc(r.Client.Figures, func(f results.ClientFigure) bool { return f.Figure == "p50" })
 	if op.Response != nil && w.late && !strings.Contains(r.Client.Sentence, "the delay behind the schedule") {
-		t.Errorf("requests were sent late, and the verdict is %+v", r.Client)
+		return fmt.Errorf("requests were sent late, and the verdict is %+v", r.Client)
 	}
 	if w.late && len(r.Client.Figures) == 0 || w.stores && median {
-		t.Errorf("%+v", r.Client)
+		return fmt.Errorf("%+v", r.Client)
 	}
+	return nil
 }
 
 // Late readers make the store wait, so nobody can tell its part of large downloads. No figure is called the store's.
@@ -118,15 +121,18 @@ func TestMeasuredWireOfLargeObjects(t *testing.T) {
 	warp, store := build(t, "warp"), build(t, "warp/test/timedstore")
 	neighbours(t, 2*runtime.NumCPU())
 	addr, _ := timedStore(t, store, "-size=10485760")
-	r := runStopped(t, []string{"nice", "-n", "19", warp, "get", "--json", "--host=" + addr, "--access-key=wire", "--secret-key=secretsecret", "--objects=4", "--obj.size=10MiB",
-		"--duration=3s", "--concurrent=4", "--benchdata=" + filepath.Join(t.TempDir(), "run")}, false)
-	if r.Client == nil {
-		t.Fatal("no verdict")
-	}
-	t.Log(r.Client.Text())
-	if v := r.Client.Verdict; v != results.UnknownOwner && v != results.ClientLimited {
-		t.Errorf("%+v", r.Client)
-	}
+	check.Measured(t, func() error {
+		r := runStopped(t, []string{"nice", "-n", "19", warp, "get", "--json", "--host=" + addr, "--access-key=wire", "--secret-key=secretsecret", "--objects=4", "--obj.size=10MiB",
+			"--duration=3s", "--concurrent=4", "--benchdata=" + filepath.Join(t.TempDir(), "run")}, false)
+		if r.Client == nil {
+			t.Fatal("no verdict")
+		}
+		t.Log(r.Client.Text())
+		if v := r.Client.Verdict; v != results.UnknownOwner && v != results.ClientLimited {
+			return fmt.Errorf("%+v", r.Client)
+		}
+		return nil
+	})
 }
 
 // The report of a fleet names the client whose machine was busy.
@@ -153,15 +159,18 @@ func TestMeasuredWireOfFleet(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	go stopRegularly(busy.Process, ended)
-	r := runStopped(t, []string{warp, "get", "--json", "--host=" + addr, "--access-key=wire", "--secret-key=secretsecret", "--objects=12", "--obj.size=1KiB",
-		"--duration=6s", "--concurrent=4", "--warp-client=" + strings.Join(clients, ","), "--benchdata=" + filepath.Join(t.TempDir(), "run")}, false)
-	close(ended)
-	for _, p := range measuredOperation(t, r, "GET").ByClient {
-		t.Logf("%s: p99 %.3f ms, on the wire %.3f ms", p.Name, p.Duration.P99, p.Wire.P99)
-	}
-	if r.Client == nil || !slices.Contains(r.Client.Clients, clients[2]) || !strings.Contains(r.Client.Sentence, clients[2]) {
-		t.Errorf("%s was busy, and the verdict is %+v", clients[2], r.Client)
-	}
+	defer close(ended)
+	check.Measured(t, func() error {
+		r := runStopped(t, []string{warp, "get", "--json", "--host=" + addr, "--access-key=wire", "--secret-key=secretsecret", "--objects=12", "--obj.size=1KiB",
+			"--duration=6s", "--concurrent=4", "--warp-client=" + strings.Join(clients, ","), "--benchdata=" + filepath.Join(t.TempDir(), "run")}, false)
+		for _, p := range measuredOperation(t, r, "GET").ByClient {
+			t.Logf("%s: p99 %.3f ms, on the wire %.3f ms", p.Name, p.Duration.P99, p.Wire.P99)
+		}
+		if r.Client == nil || !slices.Contains(r.Client.Clients, clients[2]) || !strings.Contains(r.Client.Sentence, clients[2]) {
+			return fmt.Errorf("%s was busy, and the verdict is %+v", clients[2], r.Client)
+		}
+		return nil
+	})
 }
 
 // namespace creates a network namespace that a pair of interfaces connects with this one, and returns its address.
