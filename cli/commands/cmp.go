@@ -19,6 +19,7 @@ import (
 	"warp/cli/session/webpage"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/page"
 	"warp/pkg/report/printer"
 )
@@ -153,9 +154,9 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *re
 			return report.RunsCSV(w, table)
 		}
 		if analysis.Layout == reports.Compact || analysis.Layout == "" && inv.OutWidth() > 0 && !analysis.Verbose {
-			return report.CompactComparison(w, c, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
+			return comparison.Compact(w, c, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
 		}
-		return report.ComparisonText(w, c, reports.TextOptions(inv, analysis.Verbose))
+		return comparison.Text(w, c, reports.TextOptions(inv, analysis.Verbose))
 	}
 	return reports.Show(inv, &c, text, &analysis.HTML, func(o page.Options) *page.Page {
 		return page.Runs([]compare.Run{before, after}, &c, o)

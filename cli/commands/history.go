@@ -19,7 +19,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
-	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/page"
 )
 
@@ -70,9 +70,9 @@ func historyCommand() *command.Command {
 func showHistory(inv *command.Invocation, h *compare.History, csv *reports.CSVFlag, html *reports.HTMLFlag) error {
 	text := func(w io.Writer) error {
 		if csv.Wanted {
-			return report.HistoryCSV(w, h)
+			return comparison.HistoryCSV(w, h)
 		}
-		return report.HistoryText(w, h, reports.TextOptions(inv, false))
+		return comparison.HistoryText(w, h, reports.TextOptions(inv, false))
 	}
 	return reports.Show(inv, h, text, html, func(o page.Options) *page.Page { return page.History(h, o) })
 }

@@ -8,7 +8,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/compare"
-	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/page"
 	"warp/pkg/sweep"
 )
@@ -49,17 +49,17 @@ func ShowSweep(inv *command.Invocation, r *sweep.Result, f *SweepFlags) error {
 	text := func(w io.Writer) error {
 		switch {
 		case f.markdown:
-			return report.SweepMarkdown(w, r)
+			return comparison.SweepMarkdown(w, r)
 		case f.csv:
-			return report.SweepCSV(w, r)
+			return comparison.SweepCSV(w, r)
 		}
-		return report.SweepText(w, r, TextOptions(inv, false))
+		return comparison.SweepText(w, r, TextOptions(inv, false))
 	}
 	return Show(inv, r, text, &f.html, func(page.Options) *page.Page { return page.Sweep(r) })
 }
 
 // ShowSweepComparison writes the comparison of two sweeps, and its page if --html is given.
 func ShowSweepComparison(inv *command.Invocation, c *sweep.Comparison, html *HTMLFlag) error {
-	text := func(w io.Writer) error { return report.SweepComparisonText(w, c, TextOptions(inv, false)) }
+	text := func(w io.Writer) error { return comparison.SweepComparisonText(w, c, TextOptions(inv, false)) }
 	return Show(inv, c, text, html, func(page.Options) *page.Page { return page.SweepComparison(c) })
 }

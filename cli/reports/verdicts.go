@@ -8,6 +8,7 @@ import (
 	"warp/cli/exit"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/page"
 	"warp/pkg/report/printer"
 )
@@ -24,12 +25,12 @@ func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, how Showing) 
 	inv.Hide.Strings(c)
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
-			return report.ComparisonsJSON(w, c)
+			return comparison.SetsJSON(w, c)
 		}
 		if how.CSV != nil {
 			return report.RunsCSV(w, how.CSV)
 		}
-		return report.ComparisonsText(w, c, TextOptions(inv, how.Verbose))
+		return comparison.SetsText(w, c, TextOptions(inv, how.Verbose))
 	})
 	return exit.Join(err, SavePage(inv, how.HTML, func(page.Options) *page.Page { return page.Comparisons(c) }))
 }

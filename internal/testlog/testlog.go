@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -136,4 +137,15 @@ func (l Log) Header() oplog.Header { return oplog.Header{} }
 // Read calls rows once.
 func (l Log) Read(_ func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	return oplog.Trailer{}, rows(l)
+}
+
+// Metadata returns everything that the comments of a log can say about a run.
+func Metadata() (oplog.Header, oplog.Trailer) {
+	return oplog.Header{
+			Warp: "1.0", Benchmark: "mixed", Command: "warp mixed --secret-key=*REDACTED*", Engine: "lean", Seed: 1<<63 + 1,
+			Parameters: map[string]string{"concurrent": "8", "obj.size": "10MiB"},
+		}, oplog.Trailer{
+			End: "interrupted", Reason: "signal", Notes: []string{"The log is late."}, Offered: 500, Unsent: 3,
+			Load: &hostload.Load{CPUSeconds: 5.5, WallSeconds: 10, Cores: 2, MaxRSSBytes: 30 << 20},
+		}
 }

@@ -13,12 +13,12 @@ import (
 // Assertions writes only the results of assertions.
 func Assertions(w io.Writer, all []results.Assertion, o printer.Options) error {
 	p := newPrinter(o)
-	p.assertions(all)
+	PrintAssertions(&p.Printer, all)
 	return p.To(w)
 }
 
-// assertions prints the result of each assertion.
-func (p *textPrinter) assertions(all []results.Assertion) {
+// PrintAssertions prints the result of each assertion.
+func PrintAssertions(p *printer.Printer, all []results.Assertion) {
 	for i := range all {
 		if i == 0 {
 			p.Line("\nAssertions:")

@@ -11,7 +11,6 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
-	"warp/pkg/compare"
 	"warp/pkg/oplog"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
@@ -59,27 +58,6 @@ func TestCompactFits(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestCompactComparisonGolden(t *testing.T) {
-	t.Parallel()
-	reports := make([]*results.Report, 2)
-	for i := range reports {
-		reports[i] = described(t, testlog.Loads()["mixed"], uint64(1+i), aggregate.Options{SegmentDur: time.Second})
-	}
-	c := compare.Reports(reports[0], reports[1])
-	for _, width := range []int{60, 80, 120, 200} {
-		var b bytes.Buffer
-		if err := CompactComparison(&b, c, printer.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
-				t.Errorf("%d of %d columns: %s", n, width, line)
-			}
-		}
-		golden(t, fmt.Sprintf("mixed-cmp-compact-%d.txt", width), func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 	}
 }
 

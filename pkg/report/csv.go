@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	"warp/internal/exact"
 	"warp/internal/human"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -37,13 +37,13 @@ func CSV(w io.Writer, r *results.Report) error {
 		if len(op.Hosts) == 1 {
 			host = cell(op.Hosts[0].Name)
 		}
-		perOp := float(op.ObjectsPerOp.Mean)
+		perOp := printer.Float(op.ObjectsPerOp.Mean)
 		for k := range op.Segments {
 			s := &op.Segments[k]
 			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s",
-				k, cell(op.Op), host, float(s.DurationS), perOp, s.Bytes,
+				k, cell(op.Op), host, printer.Float(s.DurationS), perOp, s.Bytes,
 				s.FullOps, s.PartialOps, s.OpsStarted, s.OpsEnded, s.Errors,
-				float(s.BytesPerS/human.MiB), float(exact.Ratio(float64(s.OpsEnded), s.DurationS)), float(s.ObjectsPerS),
+				printer.Float(s.BytesPerS/human.MiB), printer.Float(exact.Ratio(float64(s.OpsEnded), s.DurationS)), printer.Float(s.ObjectsPerS),
 				s.Start.Format(time.RFC3339Nano), segmentEnd(op, k).Format(time.RFC3339Nano))
 			if statements {
 				fmt.Fprintf(b, "\t%s", statementOf(op.Statement, op.Warmup))
@@ -58,10 +58,10 @@ func CSV(w io.Writer, r *results.Report) error {
 func segmentTimes(s *results.Segment) string {
 	times, rate := "\t\t\t\t", ""
 	if d := s.Duration; d != nil {
-		times = fmt.Sprintf("\t%s\t%s\t%s\t%s", float(d.P50), float(d.P90), float(d.P99), float(d.Max))
+		times = fmt.Sprintf("\t%s\t%s\t%s\t%s", printer.Float(d.P50), printer.Float(d.P90), printer.Float(d.P99), printer.Float(d.Max))
 	}
 	if s.ErrorRate != nil {
-		rate = float(*s.ErrorRate)
+		rate = printer.Float(*s.ErrorRate)
 	}
 	return times + "\t" + rate
 }
@@ -72,8 +72,6 @@ func segmentEnd(o *results.Operation, k int) time.Time {
 	}
 	return o.WindowEnd
 }
-
-func float(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // cell keeps a name from breaking the table.
 func cell(s string) string {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +12,6 @@ import (
 	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
-	"warp/pkg/compare"
-	"warp/pkg/hostload"
-	"warp/pkg/identity"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
 	"warp/pkg/report/printer"
@@ -44,13 +40,7 @@ func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *results.Re
 func described(t *testing.T, l testlog.Load, seed uint64, o aggregate.Options) *results.Report {
 	t.Helper()
 	r := analyze(t, l.Rows(seed), o)
-	r.Describe(oplog.Header{
-		Warp: "1.0", Benchmark: "mixed", Command: "warp mixed --secret-key=*REDACTED*", Engine: "lean", Seed: 1<<63 + 1,
-		Parameters: map[string]string{"concurrent": "8", "obj.size": "10MiB"},
-	}, oplog.Trailer{
-		End: "interrupted", Reason: "signal", Notes: []string{"The log is late."}, Offered: 500, Unsent: 3,
-		Load: &hostload.Load{CPUSeconds: 5.5, WallSeconds: 10, Cores: 2, MaxRSSBytes: 30 << 20},
-	})
+	r.Describe(testlog.Metadata())
 	return r
 }
 
@@ -82,25 +72,6 @@ func TestGoldenDescribed(t *testing.T) {
 	golden(t, "described.txt", func(w io.Writer) error {
 		return Text(w, r, printer.Options{Color: true, Verbose: true, Location: cest})
 	})
-	l.Latency, l.Failures, l.Schedule = 25*time.Millisecond, 0, false
-	after := described(t, l, 2, o)
-	after.Parameters["concurrent"] = "16"
-	workload := identity.Of(&oplog.Header{Benchmark: after.Benchmark, Parameters: after.Parameters}, 1)
-	after.Workload = &workload
-	after.Engine = ""
-	c := compare.Reports(r, after)
-	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, printer.Options{}) })
-	golden(t, "compare.json", func(w io.Writer) error { return printer.JSON(w, c) })
-}
-
-func TestCompareDifferentOperations(t *testing.T) {
-	t.Parallel()
-	get := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
-	del := analyze(t, testlog.Loads()["delete"].Rows(1), aggregate.Options{})
-	failing := analyze(t, testlog.Loads()["failing"].Rows(1), aggregate.Options{})
-	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, del), printer.Options{}) })
-	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(failing, get), printer.Options{}) })
-	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, compare.Reports(get, failing), printer.Options{}) })
 }
 
 func TestGoldenAggregated(t *testing.T) {
@@ -119,36 +90,12 @@ func TestGoldenAggregated(t *testing.T) {
 
 func TestStatementGolden(t *testing.T) {
 	t.Parallel()
-	texts := []string{"PUT 9 OBJECTS", "GET 9 OBJECTS AT RATE 10 PER SECOND WARMUP 2 SECONDS", "GET RUNTIME 2 SECONDS", "DELETE"}
-	of := func(seed uint64, texts []string) *results.Report {
-		rows, _ := testlog.Script(seed)
-		r := analyze(t, rows, aggregate.Options{})
-		r.Describe(oplog.Header{Benchmark: "script", Statements: texts, Parameters: map[string]string{"host": "127.0.0.1:9000"}}, oplog.Trailer{End: "completed"})
-		return r
-	}
-	before, after := of(1, texts), of(2, append(slices.Clone(texts[:2]), "GET RUNTIME 3 SECONDS"))
-	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, printer.Options{}) })
-	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, before) })
-	golden(t, "compare-script.txt", func(w io.Writer) error {
-		return ComparisonText(w, compare.Reports(before, after), printer.Options{})
-	})
-}
-
-// A report compared with itself has no changes.
-func TestCompareWithItself(t *testing.T) {
-	t.Parallel()
-	for name, l := range testlog.Loads() {
-		r := analyze(t, l.Rows(1), aggregate.Options{})
-		var text bytes.Buffer
-		if err := ComparisonText(&text, compare.Reports(r, r), printer.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(text.String()) {
-			if strings.Contains(line, "%)") && strings.ContainsAny(strings.ReplaceAll(line, "99.9%", ""), "-→") {
-				t.Errorf("%s: something changed: %s", name, line)
-			}
-		}
-	}
+	rows, _ := testlog.Script(1)
+	r := analyze(t, rows, aggregate.Options{})
+	r.Describe(oplog.Header{Benchmark: "script", Statements: []string{"PUT 9 OBJECTS", "GET 9 OBJECTS AT RATE 10 PER SECOND WARMUP 2 SECONDS", "GET RUNTIME 2 SECONDS", "DELETE"},
+		Parameters: map[string]string{"host": "127.0.0.1:9000"}}, oplog.Trailer{End: "completed"})
+	golden(t, "script.txt", func(w io.Writer) error { return Text(w, r, printer.Options{}) })
+	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, r) })
 }
 
 func TestPhases(t *testing.T) {

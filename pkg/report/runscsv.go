@@ -9,8 +9,16 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
+
+// A RecordedRun is a run in a table of runs.
+type RecordedRun struct {
+	Set, File, Label string
+	Verdict          string
+	Report           *results.Report
+}
 
 // A runColumn is a column of the table of runs. Columns about the run and its operation are called as in JSON.
 type runColumn struct {
@@ -26,7 +34,7 @@ func runColumns() []runColumn {
 		return runColumn{name, func(_ *RecordedRun, o *results.Operation) string { return of(o) }}
 	}
 	number := func(name string, of func(*results.Operation) float64) runColumn {
-		return text(name, func(o *results.Operation) string { return float(of(o)) })
+		return text(name, func(o *results.Operation) string { return printer.Float(of(o)) })
 	}
 	columns := []runColumn{
 		about("set", func(r *RecordedRun) string { return r.Set }),
@@ -63,7 +71,7 @@ func runColumns() []runColumn {
 			if o.ClientShare == nil {
 				return ""
 			}
-			return float(*o.ClientShare)
+			return printer.Float(*o.ClientShare)
 		}),
 	}
 	for _, times := range []struct {
@@ -97,7 +105,7 @@ func statColumns(name string, of func(*results.Operation) *results.Stats) (all [
 			if s == nil {
 				return ""
 			}
-			return float(stat.of(s))
+			return printer.Float(stat.of(s))
 		}})
 	}
 	return all

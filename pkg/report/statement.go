@@ -5,6 +5,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -12,12 +13,12 @@ func statementOf(number int, warmup bool) oplog.Statement {
 	return oplog.Statement{Number: uint16(number), WarmUp: warmup}
 }
 
-// statement is the line above the figures of a statement.
-func (p *textPrinter) statement(s oplog.Statement, text string) {
-	if s.Number == 0 {
+// PrintStatement prints the line above the figures of a statement. It prints nothing for number 0, which is no statement.
+func PrintStatement(p *printer.Printer, number int, warmup bool, text string) {
+	if number == 0 {
 		return
 	}
-	line := human.UpperFirst(s.Title())
+	line := human.UpperFirst(statementOf(number, warmup).Title())
 	if text != "" {
 		line += ": " + human.OneLine(text)
 	}

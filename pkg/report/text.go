@@ -43,7 +43,7 @@ func Text(w io.Writer, r *results.Report, o printer.Options) error {
 	}
 	p.marks(r)
 	p.load(r)
-	p.assertions(r.Assertions)
+	PrintAssertions(&p.Printer, r.Assertions)
 	if len(r.Warnings) > 0 {
 		p.Line("")
 	}
@@ -106,7 +106,7 @@ func (p *textPrinter) average(op *results.Operation) string {
 }
 
 func (p *textPrinter) operation(op *results.Operation, mixed bool, r *results.Report) {
-	p.statement(statementOf(op.Statement, op.Warmup), r.StatementText(op.Statement))
+	PrintStatement(&p.Printer, op.Statement, op.Warmup, r.StatementText(op.Statement))
 	p.Line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
 		p.Line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)

@@ -7,6 +7,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/printer"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
@@ -19,7 +20,7 @@ func History(h *compare.History, o Options) *Page {
 	for i := range h.Workloads {
 		w := &h.Workloads[i]
 		runs += len(w.Runs)
-		for _, s := range report.HistoryRemarks(w, o.Location) {
+		for _, s := range comparison.HistoryRemarks(w, o.Location) {
 			if len(h.Workloads) > 1 {
 				s = w.Name + ": " + s
 			}
@@ -35,7 +36,7 @@ func History(h *compare.History, o Options) *Page {
 
 // workload has a chart for each metric, and a table of the runs.
 func (p *Page) workload(w *compare.Workload) {
-	s := section{ID: p.nextID("workload"), Title: human.Visible(report.WorkloadTitle(w))}
+	s := section{ID: p.nextID("workload"), Title: human.Visible(comparison.WorkloadTitle(w))}
 	for i := range w.Series {
 		if c := &w.Series[i]; c.Unit != results.Share || c.Largest() > 0 {
 			s.Blocks = append(s.Blocks, block{Chart: p.metricOverRuns(w, c)})
@@ -48,7 +49,7 @@ func (p *Page) workload(w *compare.Workload) {
 // metricOverRuns draws a metric over all runs: the value of each run, and between changes the median with its interval.
 func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
-	title := human.Visible(report.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
+	title := human.Visible(comparison.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
 	largest := c.Largest()
 	lowest, highest := math.Inf(1), math.Inf(-1)
@@ -58,7 +59,7 @@ func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 		}
 		return y
 	}
-	unit, label := 1.0, func(v float64) string { return report.MetricText(c.Unit, v, largest) } // of the scale, so that it has round values
+	unit, label := 1.0, func(v float64) string { return comparison.MetricText(c.Unit, v, largest) } // of the scale, so that it has round values
 	if c.Unit == results.BytesPerSecond {
 		unit, label = human.MiB, svg.Number
 		draw.Title += ", MiB/s"
@@ -96,7 +97,7 @@ func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]
 		draw.Marks = append(draw.Marks, svg.Mark{X: float64(change.Run)})
-		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, report.TimeOf(r.Start, p.loc), human.Visible(r.Label), change.Verdict,
+		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, comparison.TimeOf(r.Start, p.loc), human.Visible(r.Label), change.Verdict,
 			percentText(change.Change), percentText(change.Low), percentText(change.High)))
 		draw.Desc += marks[len(marks)-1] + ". "
 	}
@@ -118,11 +119,11 @@ func (p *Page) pastRuns(w *compare.Workload) *report.Table {
 	}
 	for i := range w.Runs {
 		r := &w.Runs[i]
-		row := []string{fmt.Sprint(i + 1), report.TimeOf(r.Start, p.loc), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(report.PastVerdict(r))}
+		row := []string{fmt.Sprint(i + 1), comparison.TimeOf(r.Start, p.loc), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(comparison.PastVerdict(r))}
 		for _, c := range all {
 			cell := printer.None
 			if v := c.Values[i]; v != nil {
-				cell = report.MetricText(c.Unit, *v, c.Largest())
+				cell = comparison.MetricText(c.Unit, *v, c.Largest())
 			}
 			row = append(row, cell)
 		}

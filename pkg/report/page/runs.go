@@ -12,6 +12,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/figures"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
@@ -145,7 +146,7 @@ func (p *Page) compareTotals(sides []side) {
 			continue
 		}
 		largest := slices.Max(values)
-		show := func(v float64) string { return report.MetricText(m.unit, v, largest) }
+		show := func(v float64) string { return comparison.MetricText(m.unit, v, largest) }
 		c := card{Label: m.label}
 		if len(values) == 2 {
 			c.Figure = changeOf(values[0], values[1])
@@ -168,7 +169,7 @@ func (p *Page) compareTotals(sides []side) {
 		p.Lead = append(p.Lead, fmt.Sprintf("From %s to %s: %s.", sides[0].name, sides[1].name, strings.Join(words, ", ")))
 	}
 	if len(sides) == 2 {
-		p.Lead = append(p.Lead, report.TwoRuns)
+		p.Lead = append(p.Lead, comparison.TwoRuns)
 	} else {
 		p.Lead = append(p.Lead, "Single runs prove nothing: runs of the same thing differ, too. For a verdict, compare sets of runs with warp cmp or warp ab.")
 	}
@@ -192,8 +193,8 @@ func (p *Page) changes(c *compare.Changes) {
 		op := &c.Operations[i]
 		for _, m := range op.Metrics {
 			largest := max(m.Change.Before, m.Change.After)
-			t.Rows = append(t.Rows, []string{human.Visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
-				report.MetricText(m.Unit, m.Change.Before, largest), report.MetricText(m.Unit, m.Change.After, largest), changeOf(m.Change.Before, m.Change.After)})
+			t.Rows = append(t.Rows, []string{human.Visible(comparison.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
+				comparison.MetricText(m.Unit, m.Change.Before, largest), comparison.MetricText(m.Unit, m.Change.After, largest), changeOf(m.Change.Before, m.Change.After)})
 		}
 	}
 	s := section{ID: "changes", Title: "Changes"}
@@ -222,7 +223,7 @@ func sameOperations(sides []side) (all []operationOf) {
 		for _, g := range sides[i].groups {
 			begin, _ := g.length()
 			for _, op := range g.ops {
-				label := human.Visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
+				label := human.Visible(comparison.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
 				k, ok := index[label]
 				if !ok {
 					k = len(all)

@@ -12,6 +12,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/printer"
 	"warp/pkg/report/svg"
 )
@@ -34,7 +35,7 @@ func twoSets(v *compare.Verdicts) *Page {
 		p.Kicker = fmt.Sprintf("warp, comparison of %d pairs of runs", v.Before.Runs)
 	}
 	p.Lead = append(p.Lead, verdictSentence(v, after, before))
-	p.lead(report.Remarks(v))
+	p.lead(comparison.Remarks(v))
 	p.warn("No verdict: ", v.Withheld, ".")
 	p.warn("", v.Warnings, ".")
 	for _, side := range []compare.Side{v.Before, v.After} {
@@ -100,7 +101,7 @@ func withVerdict(v *compare.Verdicts, verdict compare.Verdict) string {
 		}
 		for k := range s.Rows {
 			if r := &s.Rows[k]; r.Judged && r.Verdict == verdict {
-				names = append(names, human.Visible(report.SubjectLabel(s.Op, s.Statement, s.Warmup, "")+" "+r.Metric))
+				names = append(names, human.Visible(comparison.SubjectLabel(s.Op, s.Statement, s.Warmup, "")+" "+r.Metric))
 			}
 		}
 	}
@@ -134,9 +135,9 @@ func (p *Page) judged(v *compare.Verdicts) {
 			}
 			largest := max(r.Before.Median, r.After.Median)
 			p.Cards = append(p.Cards, card{
-				Label:  human.Visible(report.SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host)) + " " + human.Visible(r.Metric),
+				Label:  human.Visible(comparison.SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host)) + " " + human.Visible(r.Metric),
 				Figure: percentText(r.Change), State: stateOf(r.Verdict),
-				Note: string(r.Verdict) + "; " + report.MetricText(r.Unit, r.Before.Median, largest) + " → " + report.MetricText(r.Unit, r.After.Median, largest),
+				Note: string(r.Verdict) + "; " + comparison.MetricText(r.Unit, r.Before.Median, largest) + " → " + comparison.MetricText(r.Unit, r.After.Median, largest),
 			})
 		}
 	}
@@ -154,7 +155,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	s := section{ID: id + "changes", Title: title}
 	for i := range v.Subjects {
 		sub := &v.Subjects[i]
-		label := human.Visible(report.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
+		label := human.Visible(comparison.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
 		var rows []*compare.Row
 		for k := range sub.Rows {
 			rows = append(rows, &sub.Rows[k])
@@ -162,7 +163,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 		if c := p.intervals(label, rows, func(k int) string { return rows[k].Metric }, v.MinEffect); c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
-		before, after := report.ColumnNames(v)
+		before, after := comparison.ColumnNames(v)
 		t := &report.Table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
 			t.Rows = append(t.Rows, changeCells(human.Visible(sub.Rows[k].Metric), &sub.Rows[k]))
@@ -182,7 +183,7 @@ func changeCells(name string, r *compare.Row) []string {
 	if r.P != nil {
 		probability = fmt.Sprintf("%.4f", *r.P)
 	}
-	return []string{name, report.MetricText(r.Unit, r.Before.Median, largest), report.MetricText(r.Unit, r.After.Median, largest),
+	return []string{name, comparison.MetricText(r.Unit, r.Before.Median, largest), comparison.MetricText(r.Unit, r.After.Median, largest),
 		percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)}
 }
 
@@ -202,7 +203,7 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *report.
 					row = append(row, printer.None)
 					continue
 				}
-				row = append(row, report.MetricText(rows[k].Unit, values[i], slices.Max(values)))
+				row = append(row, comparison.MetricText(rows[k].Unit, values[i], slices.Max(values)))
 			}
 			t.Rows = append(t.Rows, row)
 		}

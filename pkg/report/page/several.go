@@ -7,6 +7,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 )
 
 // severalSets returns the page that compares three or more sets of runs.
@@ -22,9 +23,9 @@ func severalSets(c *compare.Comparisons) *Page {
 	for _, v := range c.Comparisons {
 		p.Lead = append(p.Lead, severalSentence(c, v))
 	}
-	p.lead(report.SeveralRemarks(c))
+	p.lead(comparison.SeveralRemarks(c))
 	for _, v := range c.Comparisons {
-		name := human.Visible(report.PairName(c, v)) + ": "
+		name := human.Visible(comparison.PairName(c, v)) + ": "
 		p.warn(name+"no verdict: ", v.Withheld, ".")
 		p.warn(name, v.Warnings, ".")
 	}
@@ -46,16 +47,16 @@ func severalSentence(c *compare.Comparisons, v *compare.Verdicts) string {
 	case compare.Better, compare.Worse, compare.Equivalent: // the sentence has their names
 		return text
 	}
-	return human.Visible(report.PairName(c, v)) + ": " + human.LowerFirst(text)
+	return human.Visible(comparison.PairName(c, v)) + ": " + human.LowerFirst(text)
 }
 
 // severalSubject has a chart with the intervals of each judged metric, a row for each comparison, and a table of all metrics.
 func (p *Page) severalSubject(of *compare.Subject, c *compare.Comparisons) {
-	label := human.Visible(report.SubjectLabel(of.Op, of.Statement, of.Warmup, of.Host))
+	label := human.Visible(comparison.SubjectLabel(of.Op, of.Statement, of.Warmup, of.Host))
 	s := section{ID: p.nextID("changes"), Title: label}
 	for _, panel := range c.Panels(of) {
 		if panel.Judged {
-			name := func(i int) string { return human.Visible(report.PairName(c, c.Comparisons[i])) }
+			name := func(i int) string { return human.Visible(comparison.PairName(c, c.Comparisons[i])) }
 			if chart := p.intervals(label+" "+panel.Metric, panel.Rows, name, c.Comparisons[0].MinEffect); chart != nil {
 				s.Blocks = append(s.Blocks, block{Chart: chart})
 			}
@@ -73,7 +74,7 @@ func panelTable(label string, panel *compare.Panel, c *compare.Comparisons) *rep
 		if r == nil {
 			continue
 		}
-		t.Rows = append(t.Rows, changeCells(human.Visible(report.PairName(c, c.Comparisons[i])), r))
+		t.Rows = append(t.Rows, changeCells(human.Visible(comparison.PairName(c, c.Comparisons[i])), r))
 	}
 	return t
 }
@@ -83,7 +84,7 @@ func (p *Page) severalDetails(c *compare.Comparisons) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	s.order(c.Comparisons[0])
 	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter and its values"}, Text: true}
-	for _, line := range report.SeveralParameters(c) {
+	for _, line := range comparison.SeveralParameters(c) {
 		t.Rows = append(t.Rows, []string{human.Visible(line)})
 	}
 	s.table(t)

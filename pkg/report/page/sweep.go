@@ -9,6 +9,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
@@ -19,10 +20,10 @@ const maxSweepLines = 8
 
 // Sweep returns the page of a benchmark that was run at many points.
 func Sweep(r *sweep.Result) *Page {
-	p := &Page{data: r, Heading: human.Visible(report.SweepTitle(r)), Kicker: "warp, sweep"}
+	p := &Page{data: r, Heading: human.Visible(comparison.SweepTitle(r)), Kicker: "warp, sweep"}
 	p.Title = "warp: " + p.Heading
-	p.lead(report.SweepRemarks(r))
-	p.warn("", report.SweepWarnings(r), "")
+	p.lead(comparison.SweepRemarks(r))
+	p.warn("", comparison.SweepWarnings(r), "")
 	p.sweepCards(r)
 	p.throughputLatency(r)
 	p.sweepMetrics(r)
@@ -39,9 +40,9 @@ func (p *Page) sweepCards(r *sweep.Result) {
 			continue
 		}
 		m, _ := results.FindMetric(c.Metric)
-		note := fmt.Sprintf("%s, and the best is %s at %g", report.MetricText(m.Unit, c.Enough.Median, c.Enough.Median), report.MetricText(m.Unit, c.Best.Median, c.Best.Median), c.Best.Concurrency)
+		note := fmt.Sprintf("%s, and the best is %s at %g", comparison.MetricText(m.Unit, c.Enough.Median, c.Enough.Median), comparison.MetricText(m.Unit, c.Best.Median, c.Best.Median), c.Best.Concurrency)
 		if c.Enough.Concurrency == c.Best.Concurrency {
-			note = report.MetricText(m.Unit, c.Best.Median, c.Best.Median) + ", the best"
+			note = comparison.MetricText(m.Unit, c.Best.Median, c.Best.Median) + ", the best"
 		}
 		label := "Smallest concurrency with 95 % of the best throughput"
 		if c.At != "" {
@@ -125,7 +126,7 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 			}
 			l.Y[at] = y.Median
 			c.Dots = append(c.Dots, svg.Dot{X: x.Median / size, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
-			c.Desc += fmt.Sprintf("%s: %s, %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, rate), report.SweepCell(r, point, time))
+			c.Desc += fmt.Sprintf("%s: %s, %s. ", strings.Join(r.Points[point].Values, " "), comparison.SweepCell(r, point, rate), comparison.SweepCell(r, point, time))
 			at++
 		}
 		c.Lines = append(c.Lines, l)
@@ -196,7 +197,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 			if cell.Known() {
 				y, from, to = cell.Median/size, cell.Min/size, cell.Max/size
 				c.Dots = append(c.Dots, svg.Dot{X: float64(k), Y: y, Color: median.Color})
-				c.Desc += fmt.Sprintf("%s: %s. ", strings.Join(r.Points[point].Values, " "), report.SweepCell(r, point, m))
+				c.Desc += fmt.Sprintf("%s: %s. ", strings.Join(r.Points[point].Values, " "), comparison.SweepCell(r, point, m))
 			}
 			median.Y, low.Y, high.Y = append(median.Y, y), append(low.Y, from), append(high.Y, to)
 			ranged = ranged || from < to
@@ -229,7 +230,7 @@ func (p *Page) sweepGrid(r *sweep.Result, m int) *chart {
 		row := make([]svg.Cell, columns)
 		for k := range row {
 			point := i*columns + k
-			row[k] = svg.Cell{Text: report.SweepCell(r, point, m), Share: -1}
+			row[k] = svg.Cell{Text: comparison.SweepCell(r, point, m), Share: -1}
 			if c := &r.Points[point].Cells[m]; c.Known() && largest > 0 {
 				row[k].Share = c.Median / largest
 			}
@@ -241,7 +242,7 @@ func (p *Page) sweepGrid(r *sweep.Result, m int) *chart {
 
 // sweepPoints has the table of all points, and the names of the logs.
 func (p *Page) sweepPoints(r *sweep.Result) {
-	head, rows := report.SweepRows(r)
+	head, rows := comparison.SweepRows(r)
 	logs := &report.Table{Caption: "Op logs", Head: []string{"point", "logs"}, Text: true, Closed: true}
 	for i := range r.Points {
 		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Points[i].Values, " ")), human.Visible(strings.Join(r.Points[i].Logs, ", "))})
@@ -272,15 +273,15 @@ func SweepComparison(c *sweep.Comparison) *Page {
 	p := &Page{data: c, Heading: before + " and " + after, Kicker: fmt.Sprintf("warp, comparison of two sweeps at %s", human.Plural(c.Points, "point"))}
 	p.Title = "warp: " + p.Heading
 	p.Lead = append(p.Lead, verdictSentence(&compare.Verdicts{Verdict: c.Verdict, MinEffect: c.MinEffect}, after, before))
-	p.Lead = append(p.Lead, report.SweepComparisonRemarks(c)...)
+	p.Lead = append(p.Lead, comparison.SweepComparisonRemarks(c)...)
 	p.warn("", c.Warnings, ".")
 	p.warn("Left out: ", c.LeftOut, "")
 	for _, x := range c.Overall {
 		p.Cards = append(p.Cards, card{Label: human.Visible(x.Metric) + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
 	}
-	head, rows := report.SweepOverall(c)
+	head, rows := comparison.SweepOverall(c)
 	p.section(section{ID: "changes", Title: "Changes over all points", Blocks: []block{{Table: &report.Table{Caption: "Changes over all points", Head: head, Rows: visibleRows(rows)}}}})
-	if head, rows := report.SweepByPoint(c); len(rows) > 0 {
+	if head, rows := comparison.SweepByPoint(c); len(rows) > 0 {
 		p.section(section{ID: "points", Title: "Changes at each point", Blocks: []block{{Table: &report.Table{Caption: "Changes at each point", Head: head, Rows: visibleRows(rows), Text: true}}}})
 	}
 	return p

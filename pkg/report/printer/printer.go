@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type Options struct {
 
 // None is a cell without a value.
 const None = "–"
+
+// Float formats a number with all its digits and without an exponent, for other programs.
+func Float(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // A Printer renders into memory, so that a slow or broken writer gets the whole text or an error,
 // and lines need no error handling.

@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 	"warp/pkg/report/printer"
 )
 
-const comparisonSeparator = "-------------------"
+const separator = "-------------------"
 
-// ComparisonText renders the comparison for people.
-func ComparisonText(w io.Writer, c compare.Changes, o printer.Options) error {
+// Text renders the comparison of two runs for people.
+func Text(w io.Writer, c compare.Changes, o printer.Options) error {
 	p := newPrinter(o)
 	p.differences(c.Before.Workload, c.After.Workload, c.Parameters)
 	for i := range c.Operations {
@@ -32,13 +33,13 @@ func ComparisonText(w io.Writer, c compare.Changes, o printer.Options) error {
 
 func (p *textPrinter) only(side string, ops []string) {
 	if len(ops) > 0 {
-		p.Line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
+		p.Line("%s\nOnly in the log %s: %s", separator, side, strings.Join(ops, ", "))
 	}
 }
 
 func (p *textPrinter) change(c *compare.OpChange) {
-	p.Line("%s", comparisonSeparator)
-	p.statement(statementOf(c.Statement, c.Warmup), c.StatementText)
+	p.Line("%s", separator)
+	report.PrintStatement(&p.Printer, c.Statement, c.Warmup, c.StatementText)
 	p.Line("Operation: %s", p.Bold(c.Op))
 	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })

@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"bytes"
@@ -55,15 +55,15 @@ func TestVerdictsGolden(t *testing.T) {
 	t.Parallel()
 	v := verdictsOfAllKinds()
 	v.Before.Workload, v.After.Workload = "0123456789abcdef", "fedcba9876543210"
-	golden(t, "verdicts.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{}) })
-	golden(t, "verdicts-80.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{Width: 80}) })
-	golden(t, "verdicts-60.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(v), printer.Options{Width: 60}) })
+	golden(t, "verdicts.txt", func(w io.Writer) error { return SetsText(w, compare.Single(v), printer.Options{}) })
+	golden(t, "verdicts-80.txt", func(w io.Writer) error { return SetsText(w, compare.Single(v), printer.Options{Width: 80}) })
+	golden(t, "verdicts-60.txt", func(w io.Writer) error { return SetsText(w, compare.Single(v), printer.Options{Width: 60}) })
 	drifting := verdictsOfAllKinds()
 	drifting.Sequence = &compare.Sequence{First: "after", DistanceS: 754.2}
 	p99 := &drifting.Subjects[0].Rows[3]
 	p99.Verdict, p99.Withheld = compare.Withheld, "it drifts within the sides, which makes +3.0% (+1.0%…+5.2%) from one to the other"
 	golden(t, "verdicts-drift.txt", func(w io.Writer) error {
-		return ComparisonsText(w, compare.Single(drifting), printer.Options{Width: 80})
+		return SetsText(w, compare.Single(drifting), printer.Options{Width: 80})
 	})
 	drifting.Sequence.DistanceS = 12 * 24 * 3600
 	if text := strings.Join(Remarks(drifting), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
@@ -77,7 +77,7 @@ func TestVerdictsGolden(t *testing.T) {
 			r.P, r.Low, r.High, r.Level, r.Verdict = nil, nil, nil, 0, compare.TooFew
 		}
 	}
-	golden(t, "verdicts-few.txt", func(w io.Writer) error { return ComparisonsText(w, compare.Single(few), printer.Options{}) })
+	golden(t, "verdicts-few.txt", func(w io.Writer) error { return SetsText(w, compare.Single(few), printer.Options{}) })
 }
 
 // The report uses the width that it has, and no line is longer.
@@ -88,7 +88,7 @@ func TestVerdictsFit(t *testing.T) {
 		v := verdictsOfAllKinds()
 		words := []string{strings.Repeat("many words ", 30)}
 		v.Withheld, v.Warnings, v.Before.Warnings, v.After.Warnings = words, words, words, words
-		if err := ComparisonsText(&b, compare.Single(v), printer.Options{Width: width}); err != nil {
+		if err := SetsText(&b, compare.Single(v), printer.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
@@ -125,9 +125,9 @@ func threeSets(allPairs bool) *compare.Comparisons {
 func TestSeveralSetsGolden(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{60, 80, 120} {
-		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return ComparisonsText(w, threeSets(false), printer.Options{Width: width}) })
+		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return SetsText(w, threeSets(false), printer.Options{Width: width}) })
 		var b bytes.Buffer
-		if err := ComparisonsText(&b, threeSets(true), printer.Options{Width: width, Verbose: true}); err != nil {
+		if err := SetsText(&b, threeSets(true), printer.Options{Width: width, Verbose: true}); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(b.String()) {
@@ -136,7 +136,7 @@ func TestSeveralSetsGolden(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "several-pairs.txt", func(w io.Writer) error { return ComparisonsText(w, threeSets(true), printer.Options{Verbose: true}) })
+	golden(t, "several-pairs.txt", func(w io.Writer) error { return SetsText(w, threeSets(true), printer.Options{Verbose: true}) })
 }
 
 // Wide intervals, long names and warnings of a set fit, too.
@@ -157,7 +157,7 @@ func TestSeveralSetsFit(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := ComparisonsText(&b, c, printer.Options{Width: width}); err != nil {
+		if err := SetsText(&b, c, printer.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), "~ undecided") {

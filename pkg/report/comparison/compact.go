@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"warp/pkg/report/printer"
 )
 
-// CompactComparison renders the comparison of two runs for a terminal, with one line of changes for
+// Compact renders the comparison of two runs for a terminal, with one line of changes for
 // each operation.
-func CompactComparison(w io.Writer, c compare.Changes, o printer.Options) error {
+func Compact(w io.Writer, c compare.Changes, o printer.Options) error {
 	if o.Width <= 0 {
 		o.Width = 80
 	}

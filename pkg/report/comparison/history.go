@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 	"warp/pkg/report/printer"
-	"warp/pkg/results"
 )
 
 // Columns of the table of a history.
@@ -171,19 +171,12 @@ func sinceWhen(w *compare.Workload, c *compare.Series, k int, loc *time.Location
 
 // HistoryCSV renders a line for each operation and run.
 func HistoryCSV(w io.Writer, h *compare.History) error {
-	var all []RecordedRun
+	var all []report.RecordedRun
 	for i := range h.Workloads {
 		for k := range h.Workloads[i].Runs {
 			r := &h.Workloads[i].Runs[k]
-			all = append(all, RecordedRun{Set: r.Set, File: r.File, Label: r.Label, Verdict: string(r.Verdict), Report: r.Report()})
+			all = append(all, report.RecordedRun{Set: r.Set, File: r.File, Label: r.Label, Verdict: string(r.Verdict), Report: r.Report()})
 		}
 	}
-	return RunsCSV(w, all)
-}
-
-// A RecordedRun is a run in a table of runs.
-type RecordedRun struct {
-	Set, File, Label string
-	Verdict          string
-	Report           *results.Report
+	return report.RunsCSV(w, all)
 }

@@ -1,4 +1,4 @@
-package report_test
+package comparison_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 	"warp/internal/check"
 	"warp/pkg/compare"
-	"warp/pkg/report"
+	"warp/pkg/report/comparison"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
@@ -64,7 +64,7 @@ func TestSweepText(t *testing.T) {
 	for name, r := range map[string]*sweep.Result{"sweep": sweepResult(), "sweep-two": sweepResult("4KiB", "1MiB", "16MiB")} {
 		for _, width := range []int{0, 60, 80, 120} {
 			var b bytes.Buffer
-			check.OK(t, report.SweepText(&b, r, printer.Options{Width: width}))
+			check.OK(t, comparison.SweepText(&b, r, printer.Options{Width: width}))
 			file := name + ".txt"
 			if width > 0 {
 				file = fmt.Sprintf("%s-%d.txt", name, width)
@@ -73,9 +73,9 @@ func TestSweepText(t *testing.T) {
 			check.Golden(t, "testdata/"+file, b.String())
 		}
 		var markdown, table bytes.Buffer
-		check.OK(t, report.SweepMarkdown(&markdown, r))
+		check.OK(t, comparison.SweepMarkdown(&markdown, r))
 		check.Golden(t, "testdata/"+name+".md", markdown.String())
-		check.OK(t, report.SweepCSV(&table, r))
+		check.OK(t, comparison.SweepCSV(&table, r))
 		check.Golden(t, "testdata/"+name+".csv", table.String())
 	}
 }
@@ -103,7 +103,7 @@ func TestSweepComparisonText(t *testing.T) {
 	}
 	for _, width := range []int{60, 80, 120} {
 		var b bytes.Buffer
-		check.OK(t, report.SweepComparisonText(&b, c, printer.Options{Width: width}))
+		check.OK(t, comparison.SweepComparisonText(&b, c, printer.Options{Width: width}))
 		check.Golden(t, fmt.Sprintf("testdata/sweep-cmp-%d.txt", width), b.String())
 	}
 }
@@ -121,7 +121,7 @@ func TestSweepWarningsAreFew(t *testing.T) {
 		"concurrent=4 is left out of conclusions (*): this machine was the limit.",
 		"2 points are left out, too: 8, 16; --csv has the reasons.",
 	}
-	if got := report.SweepWarnings(r); !slices.Equal(got, want) {
+	if got := comparison.SweepWarnings(r); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestSweepWarningsNamePoints(t *testing.T) {
 		"1 point is left out, too: concurrent=8 obj.size=4KiB; --csv has the reasons.",
 		"no run has PUT.p99; --show chooses other metrics.",
 	}
-	if got := report.SweepWarnings(r); !slices.Equal(got, want) {
+	if got := comparison.SweepWarnings(r); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

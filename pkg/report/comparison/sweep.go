@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"encoding/csv"
@@ -507,14 +507,14 @@ func SweepCSV(w io.Writer, r *sweep.Result) error {
 					row = append(row, "")
 					continue
 				}
-				row = append(row, float(x))
+				row = append(row, printer.Float(x))
 			}
 			for _, x := range []*float64{c.Low, c.High} {
 				if x == nil {
 					row = append(row, "")
 					continue
 				}
-				row = append(row, float(*x))
+				row = append(row, printer.Float(*x))
 			}
 			_ = out.Write(append(row, human.OneLine(p.LeftOut), human.OneLine(c.Client), strings.Join(p.Logs, " ")))
 		}

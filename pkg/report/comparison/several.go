@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
@@ -66,7 +67,7 @@ func (p *textPrinter) severalSets(c *compare.Comparisons) {
 	for _, v := range c.Comparisons {
 		judged = append(judged, v.Assertions...)
 	}
-	p.assertions(judged)
+	report.PrintAssertions(&p.Printer, judged)
 }
 
 // SeveralParameters says what the parameters that differ are in each set.

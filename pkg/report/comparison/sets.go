@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
@@ -27,7 +28,7 @@ func (p *textPrinter) changes(ops []compare.OpChange) {
 	if len(ops) == 0 {
 		return
 	}
-	p.Line("%s", comparisonSeparator)
+	p.Line("%s", separator)
 	t := printer.NewTable(nil, nil, 1, 4)
 	for i := range ops {
 		c := &ops[i]
@@ -83,16 +84,16 @@ func SubjectLabel(op string, statement int, warmup bool, host string) string {
 	return label
 }
 
-// ComparisonsJSON renders comparisons of sets of runs as one JSON document. A single one is a document by itself.
-func ComparisonsJSON(w io.Writer, c *compare.Comparisons) error {
+// SetsJSON renders comparisons of sets of runs as one JSON document. A single one is a document by itself.
+func SetsJSON(w io.Writer, c *compare.Comparisons) error {
 	if len(c.Comparisons) == 1 {
 		return printer.JSON(w, c.Comparisons[0])
 	}
 	return printer.JSON(w, c)
 }
 
-// ComparisonsText renders comparisons of sets of runs for people.
-func ComparisonsText(w io.Writer, c *compare.Comparisons, o printer.Options) error {
+// SetsText renders comparisons of sets of runs for people.
+func SetsText(w io.Writer, c *compare.Comparisons, o printer.Options) error {
 	p := newPrinter(o)
 	p.noise(c)
 	if len(c.Comparisons) == 1 {
@@ -121,7 +122,7 @@ func (p *textPrinter) noise(c *compare.Comparisons) {
 // twoSets shows a single comparison.
 func (p *textPrinter) twoSets(v *compare.Verdicts) {
 	p.verdicts(v)
-	p.assertions(v.Assertions)
+	report.PrintAssertions(&p.Printer, v.Assertions)
 }
 
 func (p *textPrinter) verdicts(v *compare.Verdicts) {
