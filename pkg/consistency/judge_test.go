@@ -300,6 +300,23 @@ func TestViolationsAreCountedOnce(t *testing.T) {
 			4-6 PUT k won absent 0-1-1:1 -
 			9-9 GET k won - - 0-0-1:1`,
 			2, []string{ruleTwoCreations, ruleNoOrder}},
+		{"one late read of the first value, after three others", Create, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 PUT k won - 0-0-2:1 -
+			4-4 GET k won - - 0-0-2:1
+			5-6 PUT k won - 0-0-3:1 -
+			7-7 GET k won - - 0-0-3:1
+			8-9 PUT k won - 0-0-4:1 -
+			10-11 GET k won - - 0-0-1:1`,
+			1, []string{ruleNoOrder}},
+		{"one answer that the object is absent, after three versions", Create, `
+			0-1 PUT k won - 0-0-1:1 -
+			1-2 GET k won - - 0-0-1:1
+			4-5 PUT k won - 0-0-2:1 -
+			6-7 PUT k won - 0-0-3:1 -
+			8-9 GET k absent - - -
+			10-11 GET k won - - 0-0-3:1`,
+			1, []string{ruleNoOrder}},
 	} {
 		log := &Log{Operations: parse(t, test.property, test.history), Complete: map[int]bool{0: true}}
 		log.Properties = []string{test.property}

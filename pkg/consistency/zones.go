@@ -102,13 +102,15 @@ func (z *zone) ownConflict() *conflict {
 	return nil
 }
 
-// zoneConflicts finds forward zones that overlap, and backward zones inside of forward ones.
+// zoneConflicts finds forward zones that overlap, and backward zones inside of forward ones. One late read of an old value
+// contradicts all values since, so each zone has at most one conflict with those that begin later: the latest.
 func zoneConflicts(forward, backward []*zone) (conflicts []conflict) {
 	slices.SortFunc(forward, func(a, b *zone) int { return cmp.Compare(a.firstEnd, b.firstEnd) })
-	apart := forward[:0:0] // that do not overlap those before
+	apart := forward[:0:0]          // that do not overlap those before
+	latest := make(map[*zone]*zone) // by zone, the latest that contradicts it
 	for _, z := range forward {
 		if n := len(apart); n > 0 && z.firstEnd < apart[n-1].lastStart {
-			conflicts = append(conflicts, between(apart[n-1], z))
+			latest[apart[n-1]] = z
 			if z.lastStart <= apart[n-1].lastStart {
 				continue
 			}
@@ -117,13 +119,18 @@ func zoneConflicts(forward, backward []*zone) (conflicts []conflict) {
 	}
 	for _, b := range backward {
 		i, _ := slices.BinarySearchFunc(apart, b.lastStart, func(z *zone, at int64) int { return cmp.Compare(z.firstEnd, at) })
-		if i > 0 && b.firstEnd < apart[i-1].lastStart {
-			conflicts = append(conflicts, between(apart[i-1], b))
+		if i == 0 || b.firstEnd >= apart[i-1].lastStart {
+			continue
+		}
+		if old := latest[apart[i-1]]; old == nil || old.firstEnd < b.firstEnd {
+			latest[apart[i-1]] = b
 		}
 	}
-	slices.SortFunc(conflicts, func(a, b conflict) int {
-		return slices.CompareFunc(a.ops, b.ops, func(a, b *Operation) int { return cmp.Compare(a.Start, b.Start) })
-	})
+	for _, z := range apart {
+		if other := latest[z]; other != nil {
+			conflicts = append(conflicts, between(z, other))
+		}
+	}
 	return slices.CompactFunc(conflicts, func(a, b conflict) bool { return slices.Equal(a.ops, b.ops) })
 }
 

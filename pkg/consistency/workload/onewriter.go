@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"slices"
 
 	"warp/pkg/bench"
 	"warp/pkg/consistency"
@@ -10,9 +11,20 @@ import (
 
 // A rawKey is a key of read-after-write. This worker is its only writer.
 type rawKey struct {
-	version   uint64
-	last, old version // that were written
-	gone      bool    // the last write was a deletion
+	version uint64
+	written []version // the last ones, oldest first; HEAD names versions of which only these are known
+	gone    bool      // the last write was a deletion
+}
+
+// rawKnown is the max number of versions of a key that the writer remembers, enough for a HEAD that is seconds late.
+const rawKnown = 256
+
+// wrote remembers a version that was written.
+func (k *rawKey) wrote(v version) {
+	if len(k.written) == rawKnown {
+		k.written = slices.Delete(k.written, 0, 1)
+	}
+	k.written, k.gone = append(k.written, v), false
 }
 
 // readAfterWrite writes a key of the worker's own and reads it back, and reads a key of another worker.
@@ -24,19 +36,19 @@ func (x *worker) readAfterWrite(ctx context.Context) {
 	write := q
 	write.sent = x.token(k.version)
 	var a answer
-	if deleting := k.last.token != "" && !k.gone && x.rand.IntN(8) == 0; deleting {
+	if deleting := len(k.written) > 0 && !k.gone && x.rand.IntN(8) == 0; deleting {
 		a = x.delete(ctx, write, store.Condition{})
 		k.gone = true
 	} else {
 		a = x.put(ctx, write, smallBlocks, store.Condition{})
-		k.gone, k.old, k.last = false, k.last, version{token: write.sent, store: a.version}
+		k.wrote(version{token: write.sent, store: a.version})
 	}
 	if !a.won() { // it may take effect at any later time: the key is left for good
 		*k = rawKey{}
 		generation.Add(1)
 	}
 	if x.rand.IntN(4) == 0 {
-		x.stat(ctx, q, k.last, k.old)
+		x.stat(ctx, q, k.written...)
 	} else {
 		x.get(ctx, q)
 	}
