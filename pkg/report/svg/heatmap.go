@@ -36,17 +36,24 @@ func (h *HeatMap) SVG() (drawn, desc string) {
 	xs := Seconds(h.Length)
 	from, to := xs.at(math.Max(0, h.From)), xs.at(h.To)
 	var s strings.Builder
+	width := columnWidth(len(columns), height)
 	frame(&s, h.ID, h.Title, desc, 180, &xs, &ys, "", func() {
-		fmt.Fprintf(&s, `<svg x="%s" width="%s" height="100%%" viewBox="-.5 0 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges"><g class="heat" fill="none" stroke="%s" stroke-opacity=".22">`,
-			percent(from), percent(math.Max(0, to-from)), len(columns), height, heatColor)
+		fmt.Fprintf(&s, `<svg x="%s" width="%s" height="100%%" viewBox="%d 0 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges"><g class="heat" fill="none" stroke="%s" stroke-width="%d" stroke-opacity=".22">`,
+			percent(from), percent(math.Max(0, to-from)), -width/2, width*len(columns), height, heatColor, width)
 		// A level is drawn over those below it, so that it is darker.
 		for level := 1; level <= heatLevels; level++ {
-			fmt.Fprintf(&s, `<path d="%s"/>`, h.path(columns, highest, &ys, height, level))
+			fmt.Fprintf(&s, `<path d="%s"/>`, h.path(columns, width, highest, &ys, height, level))
 		}
 		s.WriteString(`</g></svg>`)
 		drawMarks(&s, h.Marks, &xs)
 	})
 	return s.String(), desc
+}
+
+// columnWidth returns the width of a column in units of the picture, an even number. The picture is about five times as wide
+// as high, so a unit is about as wide as high: PDFium leaves out lines whose two scales differ much.
+func columnWidth(columns, height int) int {
+	return 2 * max(1, (5*height+columns)/(2*columns))
 }
 
 // widen joins neighbouring latencies if there are too many.
@@ -113,7 +120,7 @@ func level(n, highest uint64) int {
 }
 
 // path draws a vertical line as wide as a column wherever the neighbouring counts of a column reach a level.
-func (h *HeatMap) path(columns [][]uint64, highest uint64, s *Scale, height, reached int) string {
+func (h *HeatMap) path(columns [][]uint64, width int, highest uint64, s *Scale, height, reached int) string {
 	var b strings.Builder
 	px, py := 0, 0
 	row := func(bucket int) int { return whole(1-s.at(h.Bounds[bucket]), float64(height)) }
@@ -125,7 +132,7 @@ func (h *HeatMap) path(columns [][]uint64, highest uint64, s *Scale, height, rea
 			}
 			if bottom < top {
 				y, end := row(top), row(bottom)
-				fmt.Fprintf(&b, "m%d", x-px)
+				fmt.Fprintf(&b, "m%d", (x-px)*width)
 				if y >= py {
 					b.WriteByte(' ')
 				}

@@ -23,7 +23,7 @@ func TestHeatMap(t *testing.T) {
 		}
 	}
 	for reached, want := range map[int]string{1: "m0 8v3m2-11v4", 2: "m0 8v3m2-11v4", 3: "m0 8v3", heatLevels: "m0 8v3"} {
-		if got := m.path(columns, highest, &s, height, reached); got != want {
+		if got := m.path(columns, 1, highest, &s, height, reached); got != want {
 			t.Errorf("level %d is drawn as %s, not %s", reached, got, want)
 		}
 	}
@@ -36,6 +36,31 @@ func TestHeatMap(t *testing.T) {
 	}
 	if columns, highest := many.columns(); len(columns) != heatColumns || highest != 3 {
 		t.Errorf("%d columns, up to %d", len(columns), highest)
+	}
+}
+
+// A unit of a heat map is about as wide as high, however many columns there are. In printed pages, PDFium leaves out lines whose
+// horizontal scale is many times the vertical one.
+func TestUnitsOfHeatMaps(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []int{1, 2, 8, 60, heatColumns} {
+		m := HeatMap{Bounds: []float64{1, 10, 10_000}, Counts: make([][]uint64, columns), To: 60, Length: 60}
+		for i := range m.Counts {
+			m.Counts[i] = []uint64{0, 1}
+		}
+		drawn, _ := m.SVG()
+		_, box, _ := strings.Cut(drawn, `viewBox="`)
+		_, stroke, _ := strings.Cut(drawn, `stroke-width="`)
+		var left, top, width, height, unit float64
+		if _, err := fmt.Sscanf(box, "%g %g %g %g", &left, &top, &width, &height); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscanf(stroke, "%g", &unit); err != nil {
+			t.Fatal(err)
+		}
+		if width < 3*height || width > 8*height || left != -unit/2 || width != unit*float64(columns) {
+			t.Errorf("%d columns, each %g wide, are in the box %g %g %g %g", columns, unit, left, top, width, height)
+		}
 	}
 }
 
