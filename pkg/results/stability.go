@@ -40,7 +40,7 @@ type Stability struct {
 // An Outlier is a segment that is far from the trend.
 type Outlier struct {
 	Start    time.Time `json:"start"`
-	Distance float64   `json:"distance"` // from the trend, as a share of the median; below 0 is slower
+	Distance float64   `json:"distance"` // from the trend, as a share of it or of its middle, whichever is greater; below 0 is slower
 }
 
 // StabilityOf judges the segments of an operation. Short ones at the ends of the
@@ -113,7 +113,8 @@ func (r *Stability) outliers(all []stretch, trend *stats.Trend, middle float64) 
 	far := max(outlierAfter*stats.Spread(rest), steadyRange*middle)
 	for i, d := range rest {
 		if math.Abs(d) > far {
-			r.Outliers = append(r.Outliers, Outlier{all[i].start, d / middle})
+			// While the trend is above its middle, it is the measure, so that nothing is slower by more than 100 %.
+			r.Outliers = append(r.Outliers, Outlier{all[i].start, d / max(middle, trend.At(i))})
 			r.until = all[i].end()
 		}
 	}
@@ -134,8 +135,8 @@ func (r *Stability) conclude(all []stretch, drifts bool) {
 			}
 		}
 		r.State = "unsteady"
-		r.Sentence = fmt.Sprintf("unsteady from %s to %s: %d of %d segments are far from the rest, by up to %+.0f %%",
-			r.Outliers[0].Start.Format(clock), r.until.Format(clock), n, len(all), 100*worst)
+		r.Sentence = fmt.Sprintf("unsteady from %s to %s: %d of %d segments %s far from the rest, by up to %+.0f %%",
+			r.Outliers[0].Start.Format(clock), r.until.Format(clock), n, len(all), human.Choose(n, "is", "are"), 100*worst)
 		if drifts {
 			r.Sentence += ", and " + drift
 		}

@@ -30,6 +30,12 @@ func TestStability(t *testing.T) {
 			}
 			return 100 * noise(.02)
 		}, "unsteady", "unsteady from 00:00:20 UTC to 00:00:22 UTC: 2 of 60 segments are far from the rest, by up to -"},
+		{"outage while falling", 60, func(i int) float64 {
+			if i == 5 {
+				return 0
+			}
+			return 100 - float64(i)/2
+		}, "unsteady", "unsteady from 00:00:05 UTC to 00:00:06 UTC: 1 of 60 segments is far from the rest, by up to -100 %"},
 		{"noisy", 60, func(i int) float64 { return 100 + 50*math.Sin(float64(i)*2) }, "unsteady", "unsteady from 00:00:00 UTC to 00:01:00 UTC: segments vary by 3"},
 		{"dead", 60, func(i int) float64 { return 0 }, "unsteady", "unsteady: in most segments nothing was done"},
 	} {

@@ -105,7 +105,7 @@ func (r *RunView) lines(width, height int, elapsed time.Duration) []string {
 	clients = clients[:min(len(clients), max(room/2, room-len(hosts), 0))]
 	hosts = hosts[:min(len(hosts), max(room-len(clients), 0))]
 	for _, part := range [][]string{clients, hosts} {
-		if len(part) > 1 { // the first is its title
+		if len(part) > 2 { // the first two are its titles
 			lines = append(lines, part...)
 		}
 	}
@@ -222,7 +222,9 @@ func (r *RunView) parts(noun string, parts []recent, ops []monitor.Op, width int
 	for i := range table[2:] {
 		table[2+i].Drop++ // rates matter less than the names here
 	}
-	return columns.Fit(append(table, mean), width, r.paint)
+	table = append(table, mean)
+	grouped(fmt.Sprintf("last %d s", lately), table[1:]) // errors are of the whole run
+	return columns.Fit(table, width, r.paint)
 }
 
 // printLines writes a line per operation, for log files.
