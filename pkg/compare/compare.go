@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -172,13 +173,24 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	return all.Comparisons[0], nil
 }
 
+// Rows returns the rows of all subjects, in the order of tables.
+func (v *Verdicts) Rows() iter.Seq2[*Subject, *Row] {
+	return func(yield func(*Subject, *Row) bool) {
+		for i := range v.Subjects {
+			for k := range v.Subjects[i].Rows {
+				if !yield(&v.Subjects[i], &v.Subjects[i].Rows[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Judged returns the rows that are judged together.
 func (v *Verdicts) Judged() (all []*Row) {
-	for i := range v.Subjects {
-		for k := range v.Subjects[i].Rows {
-			if r := &v.Subjects[i].Rows[k]; r.Judged && v.Subjects[i].Host == "" {
-				all = append(all, r)
-			}
+	for s, r := range v.Rows() {
+		if r.Judged && s.Host == "" {
+			all = append(all, r)
 		}
 	}
 	return all
@@ -190,11 +202,11 @@ func (v *Verdicts) overall() Verdict {
 	for _, r := range v.Judged() {
 		all = append(all, r.Verdict)
 	}
-	return mostImportant(all)
+	return Overall(all)
 }
 
-// mostImportant returns the verdict on everything that has these verdicts.
-func mostImportant(all []Verdict) Verdict {
+// Overall returns the verdict on everything that has these verdicts.
+func Overall(all []Verdict) Verdict {
 	for _, verdict := range []Verdict{Worse, Withheld, TooFew, Undecided, NoRatio, Better, Equivalent} {
 		if slices.Contains(all, verdict) {
 			return verdict

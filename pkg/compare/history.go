@@ -165,7 +165,7 @@ func newWorkload(runs []Past, o Options) (*Workload, error) {
 // collect collects the listed metrics of the total and of each operation.
 func (w *Workload) collect(o Options) {
 	type id struct {
-		key
+		Name
 		metric string
 	}
 	c := &comparison{Options: o}
@@ -173,11 +173,11 @@ func (w *Workload) collect(o Options) {
 	index := map[id]int{}
 	metrics := results.Metrics()
 	for i := range w.Runs {
-		c.figures(w.Runs[i].report, func(k key, total bool, f results.Figures) {
-			if k.warmup {
+		c.figures(w.Runs[i].report, func(k Name, total bool, f results.Figures) {
+			if k.Warmup {
 				return
 			}
-			s := &subject{key: k, total: total}
+			s := &subject{Name: k, total: total}
 			for _, m := range metrics {
 				value, ok := m.Of(&f)
 				judged := c.judged(s, m.Name, f.HasBytes)
@@ -188,7 +188,7 @@ func (w *Workload) collect(o Options) {
 				if !known {
 					at = len(w.Series)
 					index[id{k, m.Name}] = at
-					w.Series = append(w.Series, Series{Op: k.op, Statement: k.statement, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
+					w.Series = append(w.Series, Series{Op: k.Op, Statement: k.Statement, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
 						Values: make([]*float64, len(w.Runs)), Changes: []ChangePoint{}})
 				}
 				w.Series[at].Values[i] = &value
@@ -299,7 +299,7 @@ func (w *Workload) Main() *Series {
 func (w *Workload) Total(metric string) *Series {
 	for i := range w.Series {
 		c := &w.Series[i]
-		if c.Op != w.Series[0].Op || c.Statement != w.Series[0].Statement {
+		if c.Name() != w.Series[0].Name() {
 			return nil
 		}
 		if c.Metric == metric {
@@ -355,7 +355,7 @@ func (r *PastRun) conclude(what string, v Verdict, change *float64) {
 		r.Verdict = v
 		return
 	}
-	r.Verdict = mostImportant([]Verdict{r.Verdict, v})
+	r.Verdict = Overall([]Verdict{r.Verdict, v})
 }
 
 // judgeSets compares each baseline with the one before. The verdict belongs to its first run.

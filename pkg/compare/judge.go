@@ -26,17 +26,9 @@ func (c *comparison) design() stats.Design {
 	return stats.Sides(len(c.before), len(c.after))
 }
 
-// A key identifies a subject.
-type key struct {
-	op        string
-	statement int
-	warmup    bool
-	host      string
-}
-
 // A subject is a Subject with the figures of all runs.
 type subject struct {
-	key
+	Name
 	total         bool
 	before, after []results.Figures
 }
@@ -44,12 +36,12 @@ type subject struct {
 // subjects returns the total, the measured operations, and their shares by
 // host, if all runs have them.
 func (c *comparison) subjects() (all []*subject, missing []string) {
-	var order []key
-	found := map[key]*subject{}
-	add := func(k key, total bool, f results.Figures, after bool) {
+	var order []Name
+	found := map[Name]*subject{}
+	add := func(k Name, total bool, f results.Figures, after bool) {
 		s := found[k]
 		if s == nil {
-			s = &subject{key: k, total: total}
+			s = &subject{Name: k, total: total}
 			found[k], order = s, append(order, k)
 		}
 		if after {
@@ -59,26 +51,26 @@ func (c *comparison) subjects() (all []*subject, missing []string) {
 		}
 	}
 	for _, r := range c.after {
-		c.figures(r.Report, func(k key, total bool, f results.Figures) { add(k, total, f, true) })
+		c.figures(r.Report, func(k Name, total bool, f results.Figures) { add(k, total, f, true) })
 	}
 	for _, r := range c.before {
-		c.figures(r.Report, func(k key, total bool, f results.Figures) { add(k, total, f, false) })
+		c.figures(r.Report, func(k Name, total bool, f results.Figures) { add(k, total, f, false) })
 	}
 	for _, k := range order {
 		if s := found[k]; len(s.before) == len(c.before) && len(s.after) == len(c.after) {
 			all = append(all, s)
 		} else {
-			missing = append(missing, s.label())
+			missing = append(missing, s.String())
 		}
 	}
 	return all, missing
 }
 
-// figures calls add with everything in a report that has metrics, each key
+// figures calls add with everything in a report that has metrics, each name
 // once.
-func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figures)) {
-	seen := map[key]bool{}
-	once := func(k key, total bool, f results.Figures) {
+func (c *comparison) figures(r *results.Report, add func(Name, bool, results.Figures)) {
+	seen := map[Name]bool{}
+	once := func(k Name, total bool, f results.Figures) {
 		if !seen[k] {
 			seen[k] = true
 			f.SentLate = r.SentLate()
@@ -88,14 +80,14 @@ func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figu
 	main := r.MainGroup()
 	total, ok := r.Total()
 	if ok {
-		once(key{op: total.Op}, true, total)
+		once(Name{Op: total.Op}, true, total)
 	}
 	for i := range r.Operations {
 		o := &r.Operations[i]
 		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == "preparation" {
 			continue
 		}
-		k := key{op: o.Op, statement: o.Statement, warmup: o.Warmup}
+		k := Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup}
 		if !(ok && total.Op == o.Op) {
 			once(k, !ok && !o.Warmup, o.Figures())
 		}
@@ -103,24 +95,10 @@ func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figu
 			continue
 		}
 		for p := range o.Hosts {
-			k.host = o.Hosts[p].Name
+			k.Host = o.Hosts[p].Name
 			once(k, false, o.PartFigures(&o.Hosts[p]))
 		}
 	}
-}
-
-func (k key) label() string {
-	s := k.op
-	if s == "" {
-		s = "Total"
-	}
-	if k.statement > 0 {
-		s = fmt.Sprintf("Statement %d, %s", k.statement, s)
-	}
-	if k.host != "" {
-		s += " by " + k.host
-	}
-	return s
 }
 
 // tables fills in the rows, without verdicts.
@@ -128,7 +106,7 @@ func (c *comparison) tables(subjects []*subject) error {
 	v := c.v
 	v.Subjects = make([]Subject, len(subjects))
 	for i, s := range subjects {
-		v.Subjects[i] = Subject{Op: s.op, Statement: s.statement, Warmup: s.warmup, Host: s.host, Rows: c.rows(s)}
+		v.Subjects[i] = Subject{Op: s.Op, Statement: s.Statement, Warmup: s.Warmup, Host: s.Host, Rows: c.rows(s)}
 	}
 	for _, choice := range c.Judge {
 		if _, ok := v.Row(choice.Op, choice.Metric); !ok {
@@ -224,12 +202,12 @@ func (c *comparison) judged(s *subject, metric string, bytes bool) bool {
 	if !bytes {
 		judged[0] = "objs"
 	}
-	return (s.total || s.host != "") && slices.Contains(judged[:], metric)
+	return (s.total || s.Host != "") && slices.Contains(judged[:], metric)
 }
 
 func (c *comparison) chosen(choices []Choice, s *subject, metric string) bool {
 	return slices.ContainsFunc(choices, func(x Choice) bool {
-		return x.Metric == metric && (x.Op == s.op || x.Op == "" && (s.total || s.host != "")) && !s.warmup
+		return x.Metric == metric && (x.Op == s.Op || x.Op == "" && (s.total || s.Host != "")) && !s.Warmup
 	})
 }
 
@@ -289,14 +267,29 @@ func (c *comparison) compare(r *Row) {
 
 // show sets the interval from the interval of the logarithms.
 func (r *Row) show(s stats.Shift) {
-	percent := func(log float64) *float64 {
-		if math.IsInf(log, 0) || math.IsNaN(log) {
-			return nil
-		}
-		x := 100 * math.Expm1(log)
-		return &x
+	r.Change, r.Low, r.High, r.Level = Percent(s.Estimate), Percent(s.Low), Percent(s.High), s.Level
+}
+
+// Percent returns the change that a difference of logarithms is, or nil if there is none.
+func Percent(log float64) *float64 {
+	if math.IsInf(log, 0) || math.IsNaN(log) {
+		return nil
 	}
-	r.Change, r.Low, r.High, r.Level = percent(s.Estimate), percent(s.Low), percent(s.High), s.Level
+	x := 100 * math.Expm1(log)
+	return &x
+}
+
+// VerdictOf returns the verdict on a metric by the shift of its logarithms and its step of Holm's procedure.
+func VerdictOf(s stats.Shift, step stats.Step, higherIsBetter bool, minEffect float64) Verdict {
+	switch {
+	case math.Expm1(s.Low) > -minEffect && math.Expm1(s.High) < minEffect:
+		return Equivalent
+	case !step.Rejected || s.Estimate == 0:
+		return Undecided
+	case s.Estimate > 0 == higherIsBetter:
+		return Better
+	}
+	return Worse
 }
 
 // minRuns returns the minimum runs per side, or pairs, for any verdict.
@@ -383,16 +376,7 @@ func (c *comparison) decide(r *Row, p float64, step stats.Step, family int) {
 	r.show(s)
 	adjusted := step.Adjusted
 	r.P, r.Adjusted = &p, &adjusted
-	switch {
-	case math.Expm1(s.Low) > -c.MinEffect && math.Expm1(s.High) < c.MinEffect:
-		r.Verdict = Equivalent
-	case step.Rejected && s.Estimate != 0:
-		r.Verdict = Worse
-		if s.Estimate > 0 == r.Higher {
-			r.Verdict = Better
-		}
-	default:
-		r.Verdict = Undecided
+	if r.Verdict = VerdictOf(s, step, r.Higher, c.MinEffect); r.Verdict == Undecided {
 		c.outlook(r, before, after, s, step.Alpha, family)
 	}
 }

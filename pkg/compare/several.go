@@ -72,7 +72,7 @@ func JudgeSets(sets []Set, allPairs bool, o Options) (*Comparisons, error) {
 		verdicts = append(verdicts, c.v.Verdict)
 		result.Comparisons = append(result.Comparisons, c.v)
 	}
-	result.Verdict = mostImportant(verdicts)
+	result.Verdict = Overall(verdicts)
 	return result, nil
 }
 
@@ -110,12 +110,9 @@ func newComparison(before, after Set, o Options) (*comparison, error) {
 func judgeAll(all []*comparison) (together int) {
 	families := map[string][]candidate{}
 	for _, c := range all {
-		for i := range c.v.Subjects {
-			s := &c.v.Subjects[i]
-			for k := range s.Rows {
-				if r := &s.Rows[k]; r.Judged {
-					families[s.Host] = append(families[s.Host], candidate{r, c})
-				}
+		for s, r := range c.v.Rows() {
+			if r.Judged {
+				families[s.Host] = append(families[s.Host], candidate{r, c})
 			}
 		}
 	}
@@ -166,6 +163,14 @@ type Panel struct {
 	Rows    []*Row   // of each comparison; nil if its runs lack the metric
 }
 
+// Largest returns the largest median, which decides on the unit.
+func (p *Panel) Largest() (largest float64) {
+	for _, s := range p.Samples {
+		largest = max(largest, s.Median)
+	}
+	return largest
+}
+
 // Panels returns the metrics of a subject in all comparisons, in the order of tables.
 func (c *Comparisons) Panels(of *Subject) (all []Panel) {
 	sets := c.Sets()
@@ -194,15 +199,9 @@ func (c *Comparisons) Panels(of *Subject) (all []Panel) {
 
 // find returns the metric of the same subject, or nil.
 func (v *Verdicts) find(of *Subject, metric string) *Row {
-	for i := range v.Subjects {
-		s := &v.Subjects[i]
-		if s.Op != of.Op || s.Statement != of.Statement || s.Warmup != of.Warmup || s.Host != of.Host {
-			continue
-		}
-		for k := range s.Rows {
-			if s.Rows[k].Metric == metric {
-				return &s.Rows[k]
-			}
+	for s, r := range v.Rows() {
+		if s.Name() == of.Name() && r.Metric == metric {
+			return r
 		}
 	}
 	return nil
@@ -213,9 +212,7 @@ func (c *Comparisons) Subjects() (all []*Subject) {
 	for _, v := range c.Comparisons {
 		for i := range v.Subjects {
 			s := &v.Subjects[i]
-			if !slices.ContainsFunc(all, func(o *Subject) bool {
-				return s.Op == o.Op && s.Statement == o.Statement && s.Warmup == o.Warmup && s.Host == o.Host
-			}) {
+			if !slices.ContainsFunc(all, func(o *Subject) bool { return o.Name() == s.Name() }) {
 				all = append(all, s)
 			}
 		}

@@ -225,43 +225,26 @@ func (c *Comparison) decide(choices []compare.Choice, labels []string, sides [2]
 		x := &c.Overall[i]
 		x.Holm = step.Adjusted
 		used := strata(choices[i], labels, sides)
-		switch {
-		case len(used) == 0:
+		if len(used) == 0 {
 			x.Verdict = compare.Withheld
 			continue
-		case stats.SmallestStratifiedP(used) > compare.Alpha/float64(len(c.Overall)):
-			x.Verdict = compare.TooFew
 		}
 		_, s := stats.Stratified(used, step.Alpha)
-		x.Change, x.Low, x.High = percent(s.Estimate), percent(s.Low), percent(s.High)
-		switch {
-		case x.Verdict == compare.TooFew:
-			x.Low, x.High = nil, nil
-		case math.Expm1(s.Low) > -o.MinEffect && math.Expm1(s.High) < o.MinEffect:
-			x.Verdict = compare.Equivalent
-		case step.Rejected && s.Estimate != 0:
-			x.Verdict = compare.Worse
-			if s.Estimate > 0 == x.Higher {
-				x.Verdict = compare.Better
-			}
-		default:
-			x.Verdict = compare.Undecided
+		x.Change = compare.Percent(s.Estimate)
+		if stats.SmallestStratifiedP(used) > compare.Alpha/float64(len(c.Overall)) {
+			x.Verdict = compare.TooFew
+			continue
 		}
+		x.Low, x.High = compare.Percent(s.Low), compare.Percent(s.High)
+		x.Verdict = compare.VerdictOf(s, step, x.Higher, o.MinEffect)
 	}
-	for _, v := range []compare.Verdict{compare.Worse, compare.Withheld, compare.TooFew, compare.Undecided, compare.Better, compare.Equivalent} {
-		if slices.ContainsFunc(c.Overall, func(x Overall) bool { return x.Verdict == v }) {
-			c.Verdict = v
-			return
-		}
+	var verdicts []compare.Verdict
+	for _, x := range c.Overall {
+		verdicts = append(verdicts, x.Verdict)
 	}
-}
-
-func percent(log float64) *float64 {
-	if math.IsInf(log, 0) || math.IsNaN(log) {
-		return nil
+	if len(verdicts) > 0 {
+		c.Verdict = compare.Overall(verdicts)
 	}
-	x := 100 * math.Expm1(log)
-	return &x
 }
 
 // byPoints compares each point by itself, at levels that keep the false alarms of all points together within 5 %.

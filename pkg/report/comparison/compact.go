@@ -93,7 +93,7 @@ func changeColumns(ops []compare.OpChange) []columns.Column {
 		drop  int
 		cell  func(*compare.OpChange) string
 	}{
-		{"", 0, func(c *compare.OpChange) string { return SubjectLabel(c.Op, c.Statement, c.Warmup, "") }},
+		{"", 0, func(c *compare.OpChange) string { return c.Name().String() }},
 		{"errors", 0, func(c *compare.OpChange) string {
 			if c.Errors.Before == 0 && c.Errors.After == 0 {
 				return "0"

@@ -20,11 +20,7 @@ const (
 	historyLabel
 	historyThroughput
 	historyChange
-	historyP50
-	historyP99
-	historyErrors
-	historyVerdict
-	historyColumns
+	historyVerdict = 8
 )
 
 // HistoryText renders a history for people, with a line for each run.
@@ -46,12 +42,12 @@ func (p *textPrinter) workload(w *compare.Workload) {
 		t.Add(p.pastRun(w, i)...)
 	}
 	t.Fit(p.MaxWidth(),
-		func(r []string) { r[historyVersion] = "" },
+		printer.Without(historyVersion),
 		func(r []string) { r[historyLabel] = columns.Cut(r[historyLabel], 12) },
 		func(r []string) { r[historyTime], _, _ = strings.Cut(r[historyTime], " ") },
 		func(r []string) { r[historyVerdict], _, _ = strings.Cut(r[historyVerdict], ":") },
-		func(r []string) { r[historyChange] = "" },
-		func(r []string) { r[historyLabel] = "" })
+		printer.Without(historyChange),
+		printer.Without(historyLabel))
 	p.Table(t, func(row, column int, cell string) string {
 		if row > 0 && column == historyVerdict {
 			return p.paintVerdict(w.Runs[row-1].Verdict, cell)
@@ -75,21 +71,14 @@ func WorkloadTitle(w *compare.Workload) string {
 // pastRun returns the cells of a run.
 func (p *textPrinter) pastRun(w *compare.Workload, i int) []string {
 	r := &w.Runs[i]
-	cells := make([]string, historyColumns)
-	cells[historyTime], cells[historyVersion], cells[historyLabel] = TimeOf(r.Start, p.Location), r.Warp, r.Label
 	value := func(c *compare.Series) string {
 		if c == nil || c.Values[i] == nil {
 			return printer.None
 		}
 		return MetricText(c.Unit, *c.Values[i], c.Largest())
 	}
-	cells[historyThroughput] = value(w.Main())
-	cells[historyP50], cells[historyP99], cells[historyErrors] = value(w.Total("p50")), value(w.Total("p99")), value(w.Total("errors"))
-	if r.Change != nil {
-		cells[historyChange] = fmt.Sprintf("%+.1f%%", *r.Change)
-	}
-	cells[historyVerdict] = PastVerdict(r)
-	return cells
+	return []string{TimeOf(r.Start, p.Location), r.Warp, r.Label, value(w.Main()), orText(r.Change, ""),
+		value(w.Total("p50")), value(w.Total("p99")), value(w.Total("errors")), PastVerdict(r)}
 }
 
 // PastVerdict says in a few words what the verdict on a run is.
@@ -155,10 +144,9 @@ func sinceWhen(w *compare.Workload, c *compare.Series, k int, loc *time.Location
 	p := &c.Changes[k]
 	r := &w.Runs[p.Run]
 	before, after := &c.Stretches[k], &c.Stretches[k+1]
-	largest := max(before.Median, after.Median)
-	text := fmt.Sprintf("%s %s: %s since %s (%s): %s, %s…%s, from %s in %s to %s in %s.", SubjectLabel(c.Op, c.Statement, false, ""), c.Metric, p.Verdict,
-		TimeOf(r.Start, loc), r.Label, signed(p.Change, false), bounded(p.Low, "-∞"), bounded(p.High, "+∞"),
-		MetricText(c.Unit, before.Median, largest), human.Plural(before.Runs, "run"), MetricText(c.Unit, after.Median, largest), human.Plural(after.Runs, "run"))
+	from, to := values(c.Unit, before.Median, after.Median)
+	text := fmt.Sprintf("%s %s: %s since %s (%s): %s, %s, from %s in %s to %s in %s.", c.Name(), c.Metric, p.Verdict, TimeOf(r.Start, loc), r.Label,
+		signed(p.Change, false), interval(p.Low, p.High), from, human.Plural(before.Runs, "run"), to, human.Plural(after.Runs, "run"))
 	var differ []string
 	for _, x := range p.Parameters {
 		differ = append(differ, fmt.Sprintf("%s from %s to %s", x.Name, compare.OrNone(x.Before), compare.OrNone(x.After)))

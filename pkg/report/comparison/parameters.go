@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"fmt"
+	"strings"
 
 	"warp/pkg/compare"
 )
@@ -47,4 +48,29 @@ func (p *textPrinter) differences(before, after string, all []compare.Parameter)
 		p.Line("Parameters that differ:")
 		list(other)
 	}
+}
+
+// SeveralParameters says what the parameters that differ are in each set.
+func SeveralParameters(c *compare.Comparisons) (lines []string) {
+	type values map[string]string // by set
+	all := map[string]values{}
+	var order []string
+	for _, v := range c.Comparisons {
+		for _, x := range v.Parameters {
+			if all[x.Name] == nil {
+				all[x.Name], order = values{}, append(order, x.Name)
+			}
+			all[x.Name][v.Before.Name], all[x.Name][v.After.Name] = x.Before, x.After
+		}
+	}
+	for _, name := range order {
+		var parts []string
+		for _, s := range c.Sets() {
+			if value, ok := all[name][s.Name]; ok {
+				parts = append(parts, fmt.Sprintf("%s (%s)", compare.OrNone(value), s.Name))
+			}
+		}
+		lines = append(lines, name+": "+strings.Join(parts, ", "))
+	}
+	return lines
 }

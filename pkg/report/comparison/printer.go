@@ -2,9 +2,67 @@
 // sweeps, sweeps, and histories.
 package comparison
 
-import "warp/pkg/report/printer"
+import (
+	"github.com/fatih/color"
+
+	"warp/pkg/compare"
+	"warp/pkg/report/printer"
+)
 
 // A textPrinter prints the text of one comparison.
 type textPrinter struct{ printer.Printer }
 
 func newPrinter(o printer.Options) *textPrinter { return &textPrinter{printer.Printer{Options: o}} }
+
+// A verdictTable is a table whose last column has verdicts.
+type verdictTable struct {
+	*printer.Table
+	p        *textPrinter
+	verdicts []compare.Verdict // of the rows
+}
+
+// newVerdictTable returns a table of numbers and verdicts. The first column has the names of the rows.
+func (p *textPrinter) newVerdictTable(head ...string) *verdictTable {
+	return &verdictTable{printer.NewTable(head, nil, 1, len(head)-1), p, []compare.Verdict{""}}
+}
+
+func (t *verdictTable) add(v compare.Verdict, cells ...string) {
+	t.Add(cells...)
+	t.verdicts = append(t.verdicts, v)
+}
+
+// print prints the table with colored verdicts.
+func (t *verdictTable) print() {
+	t.p.Table(t.Table, func(row, column int, cell string) string {
+		switch {
+		case row == 0 && column == 0:
+			return t.p.Bold(cell)
+		case row > 0 && column == len(t.Rows[0])-1:
+			return t.p.paintVerdict(t.verdicts[row], cell)
+		}
+		return cell
+	})
+}
+
+func (p *textPrinter) paintVerdict(v compare.Verdict, cell string) string {
+	switch v {
+	case compare.Better:
+		return p.Paint(cell, color.FgGreen)
+	case compare.Worse:
+		return p.Paint(cell, color.FgRed)
+	case compare.Withheld, compare.TooFew:
+		return p.Paint(cell, color.FgYellow)
+	}
+	return cell
+}
+
+// verdictCell shows a verdict in a table.
+func verdictCell(v compare.Verdict) string {
+	switch v {
+	case compare.Undecided:
+		return "~ undecided"
+	case compare.NoRatio, compare.TooFew:
+		return "-"
+	}
+	return string(v)
+}

@@ -66,7 +66,7 @@ func TestVerdictsGolden(t *testing.T) {
 		return SetsText(w, compare.Single(drifting), printer.Options{Width: 80})
 	})
 	drifting.Sequence.DistanceS = 12 * 24 * 3600
-	if text := strings.Join(Remarks(drifting), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
+	if text := strings.Join(Remarks(compare.Single(drifting)), "\n"); !strings.Contains(text, "after was made first, 12 days before before-*.csv.zst.") {
 		t.Error(text)
 	}
 	few := verdictsOfAllKinds()

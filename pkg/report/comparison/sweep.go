@@ -13,7 +13,6 @@ import (
 	"github.com/fatih/color"
 
 	"warp/internal/human"
-	"warp/pkg/compare"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
@@ -529,10 +528,18 @@ func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) er
 	p.Line("%s -> %s: %s", c.Before, c.After, human.Plural(c.Points, "point"))
 	p.Line("")
 	head, rows := SweepOverall(c)
-	p.verdictTable(head, rows)
+	t := p.newVerdictTable(head...)
+	for i, row := range rows {
+		t.add(c.Overall[i].Verdict, row...)
+	}
+	t.print()
 	if head, rows := SweepByPoint(c); len(rows) > 0 {
 		p.Line("")
-		p.verdictTable(head, rows)
+		t := p.newVerdictTable(head...)
+		for i, row := range rows {
+			t.add(c.ByPoint[i].Row.Verdict, row...)
+		}
+		t.print()
 	}
 	p.Line("")
 	for _, s := range SweepComparisonRemarks(c) {
@@ -547,30 +554,19 @@ func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) er
 	return p.To(w)
 }
 
-// verdictTable is a table whose last column is a verdict.
-func (p *textPrinter) verdictTable(head []string, rows [][]string) {
-	t := printer.NewTable(head, rows, 1, len(head)-1)
-	p.Table(t, func(row, column int, cell string) string {
-		if row == 0 {
-			return p.Bold(cell)
-		}
-		return cell
-	})
-}
-
 // SweepOverall returns the changes over all points.
 func SweepOverall(c *sweep.Comparison) (head []string, rows [][]string) {
 	head = []string{"all points", "change", "interval", "p", "points", "verdict"}
 	for _, x := range c.Overall {
-		interval := ""
+		between := ""
 		if x.Low != nil || x.High != nil {
-			interval = bounded(x.Low, "-∞") + "…" + bounded(x.High, "+∞")
+			between = interval(x.Low, x.High)
 		}
 		change := printer.None
 		if x.Change != nil {
 			change = signed(x.Change, false)
 		}
-		rows = append(rows, []string{x.Metric, change, interval, probability(x.P), strconv.Itoa(x.Points), string(x.Verdict)})
+		rows = append(rows, []string{x.Metric, change, between, probability(x.P), strconv.Itoa(x.Points), string(x.Verdict)})
 	}
 	return head, rows
 }
@@ -585,18 +581,10 @@ func SweepByPoint(c *sweep.Comparison) (head []string, rows [][]string) {
 			name = ""
 		}
 		last = c.ByPoint[i].Point
-		largest := max(x.Before.Median, x.After.Median)
-		rows = append(rows, []string{name, x.Metric, MetricText(x.Unit, x.Before.Median, largest), MetricText(x.Unit, x.After.Median, largest),
-			signed(x.Change, x.Before.Median == x.After.Median), verdictText(x.Verdict)})
+		before, after := medians(x)
+		rows = append(rows, []string{name, x.Metric, before, after, signed(x.Change, x.Before.Median == x.After.Median), verdictCell(x.Verdict)})
 	}
 	return head, rows
-}
-
-func verdictText(v compare.Verdict) string {
-	if v == compare.TooFew || v == compare.NoRatio {
-		return "-"
-	}
-	return string(v)
 }
 
 // SweepComparisonRemarks returns the sentences below the tables.

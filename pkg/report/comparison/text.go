@@ -151,3 +151,34 @@ func (p *textPrinter) errorChanges(c *compare.OpChange) {
 		p.Line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
 	}
 }
+
+// TwoRuns is the warning about comparisons of single runs.
+const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
+	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
+
+// changes is the table of the changes between two single runs.
+func (p *textPrinter) changes(ops []compare.OpChange) {
+	if len(ops) == 0 {
+		return
+	}
+	p.Line("%s", separator)
+	t := printer.NewTable(nil, nil, 1, 4)
+	for i := range ops {
+		c := &ops[i]
+		if i > 0 {
+			t.Add("", "", "", "")
+		}
+		t.Add(c.Name().String(), "before", "after", "change")
+		for _, m := range c.Metrics {
+			percent := percent(m.Change, 1)
+			if m.Change.Before == m.Change.After {
+				percent = "0.0%"
+			}
+			before, after := values(m.Unit, m.Change.Before, m.Change.After)
+			t.Add("  "+m.Metric, before, after, percent)
+		}
+	}
+	p.Table(t, nil)
+	p.Line("")
+	p.Sentences(TwoRuns)
+}

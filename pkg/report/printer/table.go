@@ -45,6 +45,15 @@ func (t *Table) Fit(width int, leave ...func(row []string)) {
 	}
 }
 
+// Without returns a function for [Table.Fit] that leaves out columns.
+func Without(columns ...int) func(row []string) {
+	return func(row []string) {
+		for _, c := range columns {
+			row[c] = ""
+		}
+	}
+}
+
 // Widths returns the widths of the columns.
 func (t *Table) Widths() []int {
 	w := make([]int, len(t.Rows[0]))
