@@ -34,6 +34,14 @@ func Single(v *Verdicts) *Comparisons {
 	return &Comparisons{Version: 1, Kind: "comparisons", Verdict: v.Verdict, Comparisons: []*Verdicts{v}}
 }
 
+// Document returns what JSON contains: a single comparison is a document by itself.
+func (c *Comparisons) Document() any {
+	if len(c.Comparisons) == 1 {
+		return c.Comparisons[0]
+	}
+	return c
+}
+
 // Count returns the number of comparisons among sets: of each with the first, or of all pairs.
 func Count(sets int, allPairs bool) int {
 	if allPairs {
@@ -154,6 +162,21 @@ func (c *Comparisons) Sets() (all []*Side) {
 	return all
 }
 
+// Places returns the indices in [Comparisons.Sets] of the sides of the comparison with the number k.
+func (c *Comparisons) Places(k int) (before, after int) {
+	if !c.AllPairs {
+		return 0, 1 + k
+	}
+	before, after = 0, 1
+	for range k {
+		if after++; after == len(c.Sets()) {
+			before++
+			after = before + 1
+		}
+	}
+	return before, after
+}
+
 // A Panel is one metric in all comparisons.
 type Panel struct {
 	Metric  string
@@ -174,10 +197,6 @@ func (p *Panel) Largest() (largest float64) {
 // Panels returns the metrics of a subject in all comparisons, in the order of tables.
 func (c *Comparisons) Panels(of *Subject) (all []Panel) {
 	sets := c.Sets()
-	index := map[string]int{}
-	for i, s := range sets {
-		index[s.Name] = i
-	}
 	for _, m := range results.Metrics() {
 		p := Panel{Metric: m.Name, Unit: m.Unit, Samples: make([]Sample, len(sets)), Rows: make([]*Row, len(c.Comparisons))}
 		found := false
@@ -188,7 +207,8 @@ func (c *Comparisons) Panels(of *Subject) (all []Panel) {
 			}
 			found = true
 			p.Rows[i], p.Judged = r, p.Judged || r.Judged
-			p.Samples[index[v.Before.Name]], p.Samples[index[v.After.Name]] = r.Before, r.After
+			before, after := c.Places(i)
+			p.Samples[before], p.Samples[after] = r.Before, r.After
 		}
 		if found {
 			all = append(all, p)

@@ -144,7 +144,7 @@ func sinceWhen(w *compare.Workload, c *compare.Series, k int, loc *time.Location
 	p := &c.Changes[k]
 	r := &w.Runs[p.Run]
 	before, after := &c.Stretches[k], &c.Stretches[k+1]
-	from, to := values(c.Unit, before.Median, after.Median)
+	from, to := Values(c.Unit, before.Median, after.Median)
 	text := fmt.Sprintf("%s %s: %s since %s (%s): %s, %s, from %s in %s to %s in %s.", c.Name(), c.Metric, p.Verdict, TimeOf(r.Start, loc), r.Label,
 		signed(p.Change, false), interval(p.Low, p.High), from, human.Plural(before.Runs, "run"), to, human.Plural(after.Runs, "run"))
 	var differ []string

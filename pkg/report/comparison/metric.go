@@ -28,15 +28,15 @@ func MetricText(u results.Unit, x, largest float64) string {
 	return human.Millis(x)
 }
 
-// values shows a metric before and after, in the same unit.
-func values(u results.Unit, before, after float64) (string, string) {
+// Values shows a metric before and after, in the same unit.
+func Values(u results.Unit, before, after float64) (string, string) {
 	largest := max(before, after)
 	return MetricText(u, before, largest), MetricText(u, after, largest)
 }
 
-// medians shows the medians of a metric before and after.
-func medians(r *compare.Row) (before, after string) {
-	return values(r.Unit, r.Before.Median, r.After.Median)
+// Medians shows the medians of a metric before and after.
+func Medians(r *compare.Row) (before, after string) {
+	return Values(r.Unit, r.Before.Median, r.After.Median)
 }
 
 // spread shows the spread of a median, always as wide as the column needs.

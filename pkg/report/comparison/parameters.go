@@ -1,8 +1,9 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
+	"slices"
 
 	"warp/pkg/compare"
 )
@@ -50,27 +51,31 @@ func (p *textPrinter) differences(before, after string, all []compare.Parameter)
 	}
 }
 
-// SeveralParameters says what the parameters that differ are in each set.
-func SeveralParameters(c *compare.Comparisons) (lines []string) {
-	type values map[string]string // by set
-	all := map[string]values{}
-	var order []string
-	for _, v := range c.Comparisons {
+// DifferingParameters returns a row for each parameter that differs: its name, and its value in each set, "" if the comparisons do
+// not name it.
+func DifferingParameters(c *compare.Comparisons) (rows [][]string) {
+	sets := c.Sets()
+	row := func(name string) []string {
+		for _, r := range rows {
+			if r[0] == name {
+				return r
+			}
+		}
+		rows = append(rows, append([]string{name}, make([]string, len(sets))...))
+		return rows[len(rows)-1]
+	}
+	if slices.ContainsFunc(sets, func(s *compare.Side) bool { return s.Workload != sets[0].Workload }) {
+		workloads := row("(workload)")
+		for i, s := range sets {
+			workloads[1+i] = cmp.Or(s.Workload, "unknown")
+		}
+	}
+	for i, v := range c.Comparisons {
+		before, after := c.Places(i)
 		for _, x := range v.Parameters {
-			if all[x.Name] == nil {
-				all[x.Name], order = values{}, append(order, x.Name)
-			}
-			all[x.Name][v.Before.Name], all[x.Name][v.After.Name] = x.Before, x.After
+			r := row(x.Name)
+			r[1+before], r[1+after] = compare.OrNone(x.Before), compare.OrNone(x.After)
 		}
 	}
-	for _, name := range order {
-		var parts []string
-		for _, s := range c.Sets() {
-			if value, ok := all[name][s.Name]; ok {
-				parts = append(parts, fmt.Sprintf("%s (%s)", compare.OrNone(value), s.Name))
-			}
-		}
-		lines = append(lines, name+": "+strings.Join(parts, ", "))
-	}
-	return lines
+	return rows
 }

@@ -14,12 +14,9 @@ import (
 	"warp/pkg/results"
 )
 
-// SetsJSON renders comparisons of sets of runs as one JSON document. A single one is a document by itself.
+// SetsJSON renders comparisons of sets of runs as one JSON document.
 func SetsJSON(w io.Writer, c *compare.Comparisons) error {
-	if len(c.Comparisons) == 1 {
-		return printer.JSON(w, c.Comparisons[0])
-	}
-	return printer.JSON(w, c)
+	return printer.JSON(w, c.Document())
 }
 
 // SetsText renders comparisons of sets of runs for people.
@@ -110,11 +107,17 @@ func (p *textPrinter) severalSides(c *compare.Comparisons) {
 		how += sets[0].Name
 	}
 	p.Paragraph("", fmt.Sprintf("%d sets, %s: %s", len(sets), how, strings.Join(names, ", ")))
-	if lines := SeveralParameters(c); len(lines) > 0 {
-		p.Line("Parameters that differ:")
-		for _, l := range lines {
-			p.Line(" * %s", human.Wrap(l, len(" * "), p.MaxWidth(), "   "))
+	for i, row := range DifferingParameters(c) {
+		if i == 0 {
+			p.Line("Parameters that differ:")
 		}
+		var values []string
+		for k, value := range row[1:] {
+			if value != "" {
+				values = append(values, fmt.Sprintf("%s (%s)", value, sets[k].Name))
+			}
+		}
+		p.Line(" * %s", human.Wrap(row[0]+": "+strings.Join(values, ", "), len(" * "), p.MaxWidth(), "   "))
 	}
 }
 
@@ -136,7 +139,7 @@ func (p *textPrinter) subject(s *compare.Subject, v *compare.Verdicts) {
 	t := p.newVerdictTable(s.Name().String(), before, after, "change", "interval", "p", "n", "verdict")
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		before, after := medians(r)
+		before, after := Medians(r)
 		change, interval, probability := changeOf(r)
 		n := fmt.Sprint(len(r.Before.Values))
 		if more := len(r.After.Values); more != len(r.Before.Values) {

@@ -581,7 +581,7 @@ func SweepByPoint(c *sweep.Comparison) (head []string, rows [][]string) {
 			name = ""
 		}
 		last = c.ByPoint[i].Point
-		before, after := medians(x)
+		before, after := Medians(x)
 		rows = append(rows, []string{name, x.Metric, before, after, signed(x.Change, x.Before.Median == x.After.Median), verdictCell(x.Verdict)})
 	}
 	return head, rows

@@ -174,7 +174,7 @@ func (p *textPrinter) changes(ops []compare.OpChange) {
 			if m.Change.Before == m.Change.After {
 				percent = "0.0%"
 			}
-			before, after := values(m.Unit, m.Change.Before, m.Change.After)
+			before, after := Values(m.Unit, m.Change.Before, m.Change.After)
 			t.Add("  "+m.Metric, before, after, percent)
 		}
 	}

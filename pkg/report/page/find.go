@@ -15,8 +15,7 @@ import (
 
 // Find returns the page of a search for the highest load.
 func Find(r *find.Report) *Page {
-	p := &Page{data: r, Heading: human.Visible(r.Headline()), Kicker: "warp, search with " + human.Visible(r.Benchmark)}
-	p.Title = "warp: " + p.Heading
+	p := newPage(r, "search with "+human.Visible(r.Benchmark), human.Visible(r.Headline()), nil)
 	if r.FailsFirst != "" {
 		p.Lead = append(p.Lead, human.Visible(fmt.Sprintf("At %s: %s.", r.Show(r.Failed), r.FailsFirst)))
 	}
@@ -36,7 +35,7 @@ func Find(r *find.Report) *Page {
 		logs.Rows = append(logs.Rows, []string{fmt.Sprintf("%d, %s", i+1, r.Show(step.Load)), human.Visible(strings.Join(step.Logs, ", "))})
 	}
 	p.section(section{ID: "steps", Title: "Steps", Blocks: []block{{Table: tableOf("Steps", report.FindColumns(r))}, {Table: logs}}})
-	p.section(section{ID: "command", Title: "Command", Blocks: []block{{Code: human.Visible(r.Command)}}})
+	p.commandSection(r.Command)
 	return p
 }
 
@@ -110,8 +109,7 @@ func (p *Page) findChart(r *find.Report, i int) *chart {
 // FindChange returns the page that compares two searches. They are named as their folders.
 func FindChange(c *find.Change) *Page {
 	before, after := human.Visible(c.Before.Folder), human.Visible(c.After.Folder)
-	p := &Page{data: c, Heading: before + " and " + after, Kicker: "warp, comparison of two searches"}
-	p.Title = "warp: " + p.Heading
+	p := newPage(c, "comparison of two searches", before+" and "+after, nil)
 	p.Lead = append(p.Lead, report.FindVerdict(c))
 	state := map[string]string{find.Higher: "good", find.Lower: "bad", find.Unclear: "warn"}[c.Verdict]
 	p.Cards = append(p.Cards, card{Label: "Before: " + before, Figure: c.Before.Bracket()}, card{Label: "After: " + after, Figure: c.After.Bracket(), State: state})

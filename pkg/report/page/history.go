@@ -15,11 +15,13 @@ import (
 
 // History returns the page about runs over time.
 func History(h *compare.History, o Options) *Page {
-	p := &Page{data: h, Title: "warp: history", Kicker: "warp, runs over time", loc: o.Location}
 	runs := 0
 	for i := range h.Workloads {
+		runs += len(h.Workloads[i].Runs)
+	}
+	p := newPage(h, "runs over time", human.Plural(runs, "run"), o.Location)
+	for i := range h.Workloads {
 		w := &h.Workloads[i]
-		runs += len(w.Runs)
 		for _, s := range comparison.HistoryRemarks(w, o.Location) {
 			if len(h.Workloads) > 1 {
 				s = w.Name + ": " + s
@@ -27,7 +29,6 @@ func History(h *compare.History, o Options) *Page {
 			p.Lead = append(p.Lead, human.Visible(s))
 		}
 	}
-	p.Heading = human.Count(runs, "run", "runs")
 	for i := range h.Workloads {
 		p.workload(&h.Workloads[i])
 	}
@@ -49,7 +50,7 @@ func (p *Page) workload(w *compare.Workload) {
 // metricOverRuns draws a metric over all runs: the value of each run, and between changes the median with its interval.
 func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
-	title := human.Visible(comparison.SubjectLabel(c.Op, c.Statement, false, "") + " " + c.Metric)
+	title := human.Visible(c.Name().String() + " " + c.Metric)
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
 	largest := c.Largest()
 	lowest, highest := math.Inf(1), math.Inf(-1)

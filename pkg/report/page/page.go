@@ -30,6 +30,15 @@ type Options struct {
 	Elapsed        time.Duration // their duration
 }
 
+// newPage returns a page without figures. Its data are what other tools read from it.
+func newPage(data any, kicker, heading string, loc *time.Location) *Page {
+	p := &Page{data: data, Kicker: "warp, " + kicker, Heading: heading, Title: "warp: " + heading, loc: loc}
+	if loc == nil {
+		p.loc = time.UTC
+	}
+	return p
+}
+
 // Waiting returns the page of a run that has not measured anything yet.
 func Waiting() *Page {
 	return &Page{Title: "warp", Heading: "Nothing was measured yet", Kicker: "warp", Lead: []string{"The figures appear here once the run is being measured."}}

@@ -12,7 +12,7 @@ import (
 
 // Profile returns the page of the profile of a workload.
 func Profile(x *workload.Profile) *Page {
-	p := &Page{data: x, Heading: report.ProfileHeadline(x), Kicker: "warp, profile of a workload", Title: "warp: profile of a workload"}
+	p := newPage(x, "profile of a workload", report.ProfileHeadline(x), nil)
 	p.Lead = report.ProfileSentences(x)
 	p.warn("", x.Notes, "")
 	p.profileCards(x)

@@ -17,12 +17,8 @@ import (
 
 // Report returns the page of one run.
 func Report(r *results.Report, o Options) *Page {
-	p := &Page{data: embedded(r), loc: o.Location}
-	if p.loc == nil {
-		p.loc = time.UTC
-	}
 	groups := measuredGroups(r)
-	p.Heading, p.Title = headingOf(r, groups), titleOf(r, groups)
+	p := newPage(embedded(r), "", headingOf(r, groups), o.Location)
 	p.Kicker = p.kickerOf(r, groups)
 	p.verdict(r, groups)
 	if c := r.Conditions; c != nil {
@@ -178,8 +174,6 @@ func headingOf(r *results.Report, groups []group) string {
 	}
 	return heading
 }
-
-func titleOf(r *results.Report, groups []group) string { return "warp: " + headingOf(r, groups) }
 
 func (p *Page) kickerOf(r *results.Report, groups []group) string {
 	parts := []string{"warp benchmark"}

@@ -45,26 +45,21 @@ type side struct {
 // Runs compares several runs in common charts. changes contains the changes from the first to the
 // second if there are two.
 func Runs(runs []compare.Run, changes *compare.Changes, o Options) *Page {
-	p := &Page{loc: cmp.Or(o.Location, time.UTC)}
 	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
 	var sides []side
 	for _, r := range runs {
 		data.Runs = append(data.Runs, runData{human.Visible(r.Name), r.Report.Compact()})
 		sides = append(sides, side{human.Visible(r.Name), r.Report, measuredGroups(r.Report)})
 	}
-	p.data = data
 	shortNames(sides)
 	var names []string
 	for i := range sides {
 		names = append(names, sides[i].name)
+	}
+	p := newPage(data, fmt.Sprintf("comparison of %d runs", len(runs)), human.And(names), o.Location)
+	for i := range sides {
 		p.warn(sides[i].name+": ", sides[i].report.Warnings, "")
 	}
-	p.Kicker = fmt.Sprintf("warp, comparison of %d runs", len(runs))
-	p.Heading = strings.Join(names, ", ")
-	if len(names) == 2 {
-		p.Heading = names[0] + " and " + names[1]
-	}
-	p.Title = "warp: " + p.Heading
 	p.compareTotals(sides)
 	p.compareOperations(sides)
 	if changes != nil {
@@ -192,9 +187,8 @@ func (p *Page) changes(c *compare.Changes) {
 	for i := range c.Operations {
 		op := &c.Operations[i]
 		for _, m := range op.Metrics {
-			largest := max(m.Change.Before, m.Change.After)
-			t.Rows = append(t.Rows, []string{human.Visible(comparison.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
-				comparison.MetricText(m.Unit, m.Change.Before, largest), comparison.MetricText(m.Unit, m.Change.After, largest), changeOf(m.Change.Before, m.Change.After)})
+			before, after := comparison.Values(m.Unit, m.Change.Before, m.Change.After)
+			t.Rows = append(t.Rows, []string{human.Visible(op.Name().String()) + " " + m.Metric, before, after, changeOf(m.Change.Before, m.Change.After)})
 		}
 	}
 	s := section{ID: "changes", Title: "Changes"}
@@ -223,7 +217,7 @@ func sameOperations(sides []side) (all []operationOf) {
 		for _, g := range sides[i].groups {
 			begin, _ := g.length()
 			for _, op := range g.ops {
-				label := human.Visible(comparison.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
+				label := human.Visible(compare.Name{Op: op.Op, Statement: op.Statement, Warmup: op.Warmup}.String())
 				k, ok := index[label]
 				if !ok {
 					k = len(all)
@@ -402,9 +396,7 @@ func (p *Page) differences(sides []side) {
 	}
 	s.table(t)
 	for i := range sides {
-		if c := sides[i].report.Command; c != "" {
-			s.Blocks = append(s.Blocks, block{Title: sides[i].name, Code: human.Visible(c)})
-		}
+		s.command(sides[i].name, sides[i].report.Command)
 	}
 	p.section(s)
 }

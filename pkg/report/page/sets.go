@@ -1,12 +1,10 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
-	"strings"
 
 	"warp/internal/columns"
 	"warp/internal/human"
@@ -19,40 +17,54 @@ import (
 
 // Comparisons returns the page that compares sets of runs.
 func Comparisons(c *compare.Comparisons) *Page {
-	if len(c.Comparisons) == 1 {
-		return twoSets(c.Comparisons[0])
+	var names []string
+	for _, s := range c.Sets() {
+		names = append(names, human.Visible(s.Name))
 	}
-	return severalSets(c)
-}
-
-// twoSets returns the page that compares two sets of runs.
-func twoSets(v *compare.Verdicts) *Page {
-	before, after := human.Visible(v.Before.Name), human.Visible(v.After.Name)
-	p := &Page{data: v, Heading: before + " and " + after}
-	p.Title = "warp: " + p.Heading
-	p.Kicker = fmt.Sprintf("warp, comparison of %d and %d runs", v.Before.Runs, v.After.Runs)
-	if v.Paired {
-		p.Kicker = fmt.Sprintf("warp, comparison of %d pairs of runs", v.Before.Runs)
+	first := c.Comparisons[0]
+	kicker := fmt.Sprintf("comparison of %d sets of runs", len(names))
+	switch {
+	case len(names) == 2 && first.Paired:
+		kicker = fmt.Sprintf("comparison of %d pairs of runs", first.Before.Runs)
+	case len(names) == 2:
+		kicker = fmt.Sprintf("comparison of %d and %d runs", first.Before.Runs, first.After.Runs)
 	}
-	p.Lead = append(p.Lead, verdictSentence(v, after, before))
-	p.lead(comparison.Remarks(v))
-	p.warn("No verdict: ", v.Withheld, ".")
-	p.warn("", v.Warnings, ".")
-	for _, side := range []compare.Side{v.Before, v.After} {
+	p := newPage(c.Document(), kicker, human.And(names), nil)
+	for _, v := range c.Comparisons {
+		p.Lead = append(p.Lead, leadOf(c, v))
+	}
+	p.lead(comparison.Remarks(c))
+	p.warn("No verdict: ", comparison.Withheld(c), ".")
+	p.warn("", comparison.Warnings(c), ".")
+	for _, side := range c.Sets() {
 		p.warn(human.Visible(side.Name)+": ", side.Warnings, "")
 	}
-	p.judged(v)
-	p.subjects(v, "", "Changes")
-	p.noise(v)
-	p.verdictDetails(v)
+	if len(c.Comparisons) == 1 {
+		p.judged(first)
+		p.subjects(first, "", "Changes")
+	} else {
+		for _, s := range c.Subjects() {
+			p.severalSubject(s, c)
+		}
+	}
+	if first.Noise != nil {
+		p.subjects(first.Noise, "noise-", "The first side against itself")
+	}
+	p.setDetails(c)
 	return p
 }
 
-// noise shows the first side against itself, if that was measured.
-func (p *Page) noise(v *compare.Verdicts) {
-	if v.Noise != nil {
-		p.subjects(v.Noise, "noise-", "The first side against itself")
+// leadOf says what the verdict of a comparison is. If there are several, the sentence names the sets.
+func leadOf(c *compare.Comparisons, v *compare.Verdicts) string {
+	text := verdictSentence(v, human.Visible(v.After.Name), human.Visible(v.Before.Name))
+	switch v.Verdict {
+	case compare.Better, compare.Worse, compare.Equivalent: // the sentence has their names
+		return text
 	}
+	if len(c.Comparisons) == 1 {
+		return text
+	}
+	return human.Visible(comparison.PairName(c, v)) + ": " + human.LowerFirst(text)
 }
 
 // verdictSentence says what the verdict on all judged metrics is, on which of them, and which others are better.
@@ -94,15 +106,9 @@ func betterSentence(v *compare.Verdicts) string {
 func withVerdict(v *compare.Verdicts, verdict compare.Verdict) string {
 	const maxNames = 4
 	var names []string
-	for i := range v.Subjects {
-		s := &v.Subjects[i]
-		if s.Host != "" {
-			continue
-		}
-		for k := range s.Rows {
-			if r := &s.Rows[k]; r.Judged && r.Verdict == verdict {
-				names = append(names, human.Visible(comparison.SubjectLabel(s.Op, s.Statement, s.Warmup, "")+" "+r.Metric))
-			}
+	for s, r := range v.Rows() {
+		if s.Host == "" && r.Judged && r.Verdict == verdict {
+			names = append(names, human.Visible(s.Name().String()+" "+r.Metric))
 		}
 	}
 	if n := len(names); n > maxNames {
@@ -126,20 +132,13 @@ func stateOf(v compare.Verdict) string {
 // judged has a card for each metric with a verdict, up to a limit.
 func (p *Page) judged(v *compare.Verdicts) {
 	const maxCards = 8
-	for i := range v.Subjects {
-		s := &v.Subjects[i]
-		for k := range s.Rows {
-			r := &s.Rows[k]
-			if !r.Judged || len(p.Cards) == maxCards {
-				continue
-			}
-			largest := max(r.Before.Median, r.After.Median)
-			p.Cards = append(p.Cards, card{
-				Label:  human.Visible(comparison.SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host)) + " " + human.Visible(r.Metric),
-				Figure: percentText(r.Change), State: stateOf(r.Verdict),
-				Note: string(r.Verdict) + "; " + comparison.MetricText(r.Unit, r.Before.Median, largest) + " → " + comparison.MetricText(r.Unit, r.After.Median, largest),
-			})
+	for s, r := range v.Rows() {
+		if !r.Judged || len(p.Cards) == maxCards {
+			continue
 		}
+		before, after := comparison.Medians(r)
+		p.Cards = append(p.Cards, card{Label: human.Visible(s.Name().String() + " " + r.Metric), Figure: percentText(r.Change), State: stateOf(r.Verdict),
+			Note: string(r.Verdict) + "; " + before + " → " + after})
 	}
 }
 
@@ -155,7 +154,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	s := section{ID: id + "changes", Title: title}
 	for i := range v.Subjects {
 		sub := &v.Subjects[i]
-		label := human.Visible(comparison.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
+		label := human.Visible(sub.Name().String())
 		var rows []*compare.Row
 		for k := range sub.Rows {
 			rows = append(rows, &sub.Rows[k])
@@ -176,15 +175,43 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	p.section(s)
 }
 
+// severalSubject has a chart with the intervals of each judged metric, a row for each comparison, and a table of all metrics.
+func (p *Page) severalSubject(of *compare.Subject, c *compare.Comparisons) {
+	label := human.Visible(of.Name().String())
+	s := section{ID: p.nextID("changes"), Title: label}
+	for _, panel := range c.Panels(of) {
+		if panel.Judged {
+			name := func(i int) string { return human.Visible(comparison.PairName(c, c.Comparisons[i])) }
+			if chart := p.intervals(label+" "+panel.Metric, panel.Rows, name, c.Comparisons[0].MinEffect); chart != nil {
+				s.Blocks = append(s.Blocks, block{Chart: chart})
+			}
+		}
+		s.Blocks = append(s.Blocks, block{Table: panelTable(label, &panel, c)})
+	}
+	p.section(s)
+}
+
+// panelTable shows a metric of all sets, and its changes. What has no verdict has to be opened.
+func panelTable(label string, panel *compare.Panel, c *compare.Comparisons) *report.Table {
+	t := &report.Table{Caption: label + " " + human.Visible(panel.Metric), Closed: !panel.Judged,
+		Head: []string{"set", "before", "after", "change", "from", "to", "p", "verdict"}}
+	for i, r := range panel.Rows {
+		if r == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, changeCells(human.Visible(comparison.PairName(c, c.Comparisons[i])), r))
+	}
+	return t
+}
+
 // changeCells returns a row of a table of changes.
 func changeCells(name string, r *compare.Row) []string {
-	largest := max(r.Before.Median, r.After.Median)
 	probability := ""
 	if r.P != nil {
 		probability = fmt.Sprintf("%.4f", *r.P)
 	}
-	return []string{name, comparison.MetricText(r.Unit, r.Before.Median, largest), comparison.MetricText(r.Unit, r.After.Median, largest),
-		percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)}
+	before, after := comparison.Medians(r)
+	return []string{name, before, after, percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)}
 }
 
 // valuesTable shows the values of each run.
@@ -231,37 +258,39 @@ func (p *Page) intervals(title string, rows []*compare.Row, names func(i int) st
 	return &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Labeled: true}
 }
 
-// verdictDetails shows the commands and the parameters that differ.
-func (p *Page) verdictDetails(v *compare.Verdicts) {
+// setDetails shows the order of the runs, the parameters that differ, and the command of each set.
+func (p *Page) setDetails(c *compare.Comparisons) {
 	s := section{ID: "command", Title: "Commands and parameters"}
-	s.order(v)
-	if len(v.Missing) > 0 {
-		s.Lead = append(s.Lead, "Not in all runs: "+human.Visible(strings.Join(v.Missing, ", "))+".")
+	if order := c.Comparisons[0].Order; order != "" {
+		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(order)+".")
 	}
-	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
-	if v.Before.Workload != v.After.Workload {
-		t.Rows = append(t.Rows, []string{"(workload)", cmp.Or(v.Before.Workload, "unknown"), cmp.Or(v.After.Workload, "unknown")})
+	sets := c.Sets()
+	head := []string{"parameter"}
+	if len(sets) == 2 {
+		before, after := comparison.ColumnNames(c.Comparisons[0])
+		head = append(head, human.Visible(before), human.Visible(after))
+	} else {
+		for _, side := range sets {
+			head = append(head, human.Visible(side.Name))
+		}
 	}
-	for _, x := range v.Parameters {
-		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(compare.OrNone(x.Before)), human.Visible(compare.OrNone(x.After))})
+	s.table(&report.Table{Caption: "Parameters that differ", Head: head, Rows: visibleRows(comparison.DifferingParameters(c)), Text: true})
+	for _, side := range sets {
+		s.command(human.Visible(side.Name), side.Command)
 	}
-	s.table(t)
-	s.commands(&v.Before, &v.After)
 	p.section(s)
 }
 
-// order says in which order the runs were made, if that is known.
-func (s *section) order(v *compare.Verdicts) {
-	if v.Order != "" {
-		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(v.Order)+".")
+// command shows a command line under a title.
+func (s *section) command(title, line string) {
+	if line != "" {
+		s.Blocks = append(s.Blocks, block{Title: title, Code: human.Visible(line)})
 	}
 }
 
-// commands shows the command lines of sets of runs.
-func (s *section) commands(sides ...*compare.Side) {
-	for _, side := range sides {
-		if side.Command != "" {
-			s.Blocks = append(s.Blocks, block{Title: human.Visible(side.Name), Code: human.Visible(side.Command)})
-		}
-	}
+// commandSection shows the command line that made the results.
+func (p *Page) commandSection(line string) {
+	s := section{ID: "command", Title: "Command"}
+	s.command("", line)
+	p.section(s)
 }

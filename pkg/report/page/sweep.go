@@ -20,15 +20,14 @@ const maxSweepLines = 8
 
 // Sweep returns the page of a benchmark that was run at many points.
 func Sweep(r *sweep.Result) *Page {
-	p := &Page{data: r, Heading: human.Visible(comparison.SweepTitle(r)), Kicker: "warp, sweep"}
-	p.Title = "warp: " + p.Heading
+	p := newPage(r, "sweep", human.Visible(comparison.SweepTitle(r)), nil)
 	p.lead(comparison.SweepRemarks(r))
 	p.warn("", comparison.SweepWarnings(r), "")
 	p.sweepCards(r)
 	p.throughputLatency(r)
 	p.sweepMetrics(r)
 	p.sweepPoints(r)
-	p.section(section{ID: "command", Title: "Command", Blocks: []block{{Code: human.Visible(r.Command)}}})
+	p.commandSection(r.Command)
 	return p
 }
 
@@ -270,8 +269,7 @@ func visibleRows(rows [][]string) [][]string {
 // SweepComparison returns the page that compares two sweeps.
 func SweepComparison(c *sweep.Comparison) *Page {
 	before, after := human.Visible(c.Before), human.Visible(c.After)
-	p := &Page{data: c, Heading: before + " and " + after, Kicker: fmt.Sprintf("warp, comparison of two sweeps at %s", human.Plural(c.Points, "point"))}
-	p.Title = "warp: " + p.Heading
+	p := newPage(c, "comparison of two sweeps at "+human.Plural(c.Points, "point"), before+" and "+after, nil)
 	p.Lead = append(p.Lead, verdictSentence(&compare.Verdicts{Verdict: c.Verdict, MinEffect: c.MinEffect}, after, before))
 	p.Lead = append(p.Lead, comparison.SweepComparisonRemarks(c)...)
 	p.warn("", c.Warnings, ".")
