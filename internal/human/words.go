@@ -18,6 +18,11 @@ func Count[N int | int64 | uint64](n N, one, many string) string {
 // Plural formats a number with a noun whose plural ends in s.
 func Plural[N int | int64 | uint64](n N, noun string) string { return Count(n, noun, noun+"s") }
 
+// PluralGrouped is Plural with commas between thousands.
+func PluralGrouped[N int | int64 | uint64](n N, noun string) string {
+	return Grouped(n) + " " + Choose(n, noun, noun+"s")
+}
+
 // Choose returns the word for n things.
 func Choose[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {

@@ -66,21 +66,14 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 	main := r.MainGroup()
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		var ops []*results.Operation
-		for k := range r.Operations {
-			if o := &r.Operations[k]; o.Group == i && !o.Warmup {
-				ops = append(ops, o)
-			}
-		}
+		ops := slices.DeleteFunc(r.OperationsOf(i), func(o *results.Operation) bool { return o.Warmup })
 		total := a.Op == ""
-		if g.Kind == "preparation" || len(ops) == 0 || total && main >= 0 && i != main {
+		if g.Kind == results.KindPreparation || len(ops) == 0 || total && main >= 0 && i != main {
 			continue
 		}
 		if total {
 			s := subject{timeline: g.Timeline, group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
-			for _, o := range ops {
-				s.bytes = s.bytes || o.HasBytes()
-			}
+			s.bytes = slices.ContainsFunc(ops, (*results.Operation).HasBytes)
 			all = append(all, s)
 			continue
 		}
@@ -98,7 +91,7 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 func (a *Assertion) noData(r *results.Report) results.Assertion {
 	var there []string
 	for _, o := range r.Operations {
-		if g := r.Groups[o.Group]; g.Kind != "preparation" && !o.Warmup && !slices.Contains(there, o.Op) {
+		if g := r.Groups[o.Group]; g.Kind != results.KindPreparation && !o.Warmup && !slices.Contains(there, o.Op) {
 			there = append(there, o.Op)
 		}
 	}

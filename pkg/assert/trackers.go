@@ -47,7 +47,7 @@ func figures(suite string, r *results.Report, judged []results.Assertion) (all [
 	}
 	for i := range r.Operations {
 		o := &r.Operations[i]
-		if o.Warmup || r.Groups[o.Group].Kind == "preparation" {
+		if o.Warmup || r.Groups[o.Group].Kind == results.KindPreparation {
 			continue
 		}
 		f := o.Figures()

@@ -84,7 +84,7 @@ func (c *comparison) figures(r *results.Report, add func(Name, bool, results.Fig
 	}
 	for i := range r.Operations {
 		o := &r.Operations[i]
-		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == "preparation" {
+		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == results.KindPreparation {
 			continue
 		}
 		k := Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup}

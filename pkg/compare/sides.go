@@ -287,7 +287,7 @@ func errorShare(r *results.Report) float64 {
 func outcome(r *results.Report) (failed, all uint64) {
 	for i := range r.Operations {
 		o := &r.Operations[i]
-		if r.Groups[o.Group].Kind == "preparation" {
+		if r.Groups[o.Group].Kind == results.KindPreparation {
 			continue
 		}
 		failed += o.Errors

@@ -28,7 +28,7 @@ func operations(r *results.Report) (all []*results.Operation) {
 	for _, prepared := range []bool{false, true} {
 		for i := range r.Operations {
 			op := &r.Operations[i]
-			if op.DurationHDR != "" && prepared == (r.Groups[op.Group].Kind == "preparation") {
+			if op.DurationHDR != "" && prepared == (r.Groups[op.Group].Kind == results.KindPreparation) {
 				all = append(all, op)
 			}
 		}

@@ -33,7 +33,7 @@ func Compact(w io.Writer, r *results.Report, o printer.Options, log string) erro
 		p.Paragraph("Event:", s)
 	}
 	for i := range r.Groups {
-		if g := &r.Groups[i]; g.Kind == "preparation" {
+		if g := &r.Groups[i]; g.Kind == results.KindPreparation {
 			p.preparation(i)
 		} else {
 			p.group(i)
@@ -90,25 +90,16 @@ func (p *compactPrinter) fitted(parts ...string) {
 
 func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.MaxWidth()) }
 
-func (p *compactPrinter) operations(group int) (ops []*results.Operation) {
-	for i := range p.report.Operations {
-		if op := &p.report.Operations[i]; op.Group == group {
-			ops = append(ops, op)
-		}
-	}
-	return ops
-}
-
 // preparation prints one line for each operation of the preparation, because it is not what was
 // measured.
 func (p *compactPrinter) preparation(group int) {
-	for _, op := range p.operations(group) {
-		p.fitted("prepared: "+op.Op+" "+human.Grouped(op.Requests)+" "+human.Choose(op.Requests, "request", "requests"), errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
+	for _, op := range p.report.OperationsOf(group) {
+		p.fitted("prepared: "+op.Op+" "+human.PluralGrouped(op.Requests, "request"), human.PluralGrouped(op.Errors, "error"), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
 	}
 }
 
 func (p *compactPrinter) group(group int) {
-	g, ops := &p.report.Groups[group], p.operations(group)
+	g, ops := &p.report.Groups[group], p.report.OperationsOf(group)
 	if len(ops) == 0 {
 		return
 	}
@@ -161,7 +152,7 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 	}
 	// The second value of each pair is the order of omission: the highest goes first.
 	p.fit([]part{{name, 0}, {SizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
-		{human.Grouped(g.Requests) + " " + human.Choose(g.Requests, "request", "requests"), 1}, {errorCount(g.Errors), 0}})
+		{human.PluralGrouped(g.Requests, "request"), 1}, {human.PluralGrouped(g.Errors, "error"), 0}})
 }
 
 // fit prints as many of the parts as there is room for, in their order.
@@ -176,8 +167,6 @@ func lineOf(parts []part, width int) string {
 	}
 	return columns.Line(all, width)
 }
-
-func errorCount(n uint64) string { return human.Grouped(n) + " " + human.Choose(n, "error", "errors") }
 
 // SizeOf returns the payload sizes of requests in words; "" without payload.
 func SizeOf(ops []*results.Operation) string {

@@ -78,7 +78,7 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 	if w.bytesPerS > 0 {
 		speed = human.Rate(w.bytesPerS)
 	}
-	failed := errorCount(w.errors)
+	failed := human.PluralGrouped(w.errors, "error")
 	if w.errors > 0 {
 		failed += " of " + human.Grouped(w.requests)
 	}

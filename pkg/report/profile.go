@@ -44,11 +44,6 @@ func ProfileText(w io.Writer, x *workload.Profile, o printer.Options) error {
 	return p.To(w)
 }
 
-// grouped counts things with commas between thousands.
-func grouped(n uint64, thing string) string {
-	return human.Grouped(n) + " " + human.Choose(n, thing, thing+"s")
-}
-
 func highestRate(a *workload.Arrivals) (highest float64) {
 	for _, rate := range a.Rates() {
 		highest = max(highest, rate)
@@ -58,7 +53,7 @@ func highestRate(a *workload.Arrivals) (highest float64) {
 
 // ProfileHeadline says how many requests there are.
 func ProfileHeadline(x *workload.Profile) string {
-	s := fmt.Sprintf("%s in %s", grouped(x.Requests, "request"), human.Duration(time.Duration(x.DurationS+.5)*time.Second))
+	s := fmt.Sprintf("%s in %s", human.PluralGrouped(x.Requests, "request"), human.Duration(time.Duration(x.DurationS+.5)*time.Second))
 	if x.DurationS > 0 {
 		s += fmt.Sprintf(", %s/s on average", human.PerSecond(x.PerS()))
 	}
@@ -104,7 +99,7 @@ func gapsText(a *workload.Arrivals) string {
 }
 
 func popularityText(q *workload.Popularity) string {
-	hottest := fmt.Sprintf("the hottest 1 %% of %s got %.1f", grouped(q.Keys, "object"), 100*q.Hottest)
+	hottest := fmt.Sprintf("the hottest 1 %% of %s got %.1f", human.PluralGrouped(q.Keys, "object"), 100*q.Hottest)
 	if q.HottestError > 0 {
 		hottest += fmt.Sprintf(" ± %.1f", 100*q.HottestError)
 	}
@@ -112,7 +107,7 @@ func popularityText(q *workload.Popularity) string {
 	if q.Exponent == nil {
 		return hottest + "."
 	}
-	return fmt.Sprintf("zipf:%.2f ± %.2f over %s fits best; %s.", *q.Exponent, q.ExponentError, grouped(q.Objects, "object"), hottest)
+	return fmt.Sprintf("zipf:%.2f ± %.2f over %s fits best; %s.", *q.Exponent, q.ExponentError, human.PluralGrouped(q.Objects, "object"), hottest)
 }
 
 // ProfileColumns returns a table with a row for each operation.

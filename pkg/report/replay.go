@@ -17,14 +17,14 @@ func ReplayLines(r *results.Replay) []string {
 	if r.Speed != 1 {
 		speed = fmt.Sprintf(" at speed %g", r.Speed)
 	}
-	lines := []string{fmt.Sprintf("Replay of %s%s: %s of %s %s sent (%s), %s within %s of their time (%s).",
-		r.Log, speed, human.Grouped(r.Sent), human.Grouped(r.Requests), human.Choose(r.Requests, "request", "requests"), ofAll(r, r.Sent),
+	lines := []string{fmt.Sprintf("Replay of %s%s: %s of %s sent (%s), %s within %s of their time (%s).",
+		r.Log, speed, human.Grouped(r.Sent), human.PluralGrouped(r.Requests, "request"), ofAll(r, r.Sent),
 		human.Grouped(r.OnTime), human.Duration(time.Duration(r.OnTimeMS*float64(time.Millisecond))), ofAll(r, r.OnTime))}
 	if d := r.Delay; d != nil {
 		lines = append(lines, fmt.Sprintf("Delay: 99%% of the requests were sent up to %s after they were due, the latest %s.", human.Millis(d.P99), human.Millis(d.Max)))
 	}
 	for _, n := range r.NotSent {
-		lines = append(lines, fmt.Sprintf("Not sent: %s, because %s.", human.Grouped(n.Count)+" "+human.Choose(n.Count, strings.TrimSpace(n.Op+" request"), strings.TrimSpace(n.Op+" requests")), n.Why))
+		lines = append(lines, fmt.Sprintf("Not sent: %s, because %s.", human.PluralGrouped(n.Count, strings.TrimSpace(n.Op+" request")), n.Why))
 	}
 	if r.AssumedSizes > 0 {
 		lines = append(lines, fmt.Sprintf("The log does not show the size of %s; %s uploaded with %s, the median of the others.",

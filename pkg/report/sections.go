@@ -33,12 +33,7 @@ type Table struct {
 // that returns it, and name it here.
 func Sections(r *results.Report, group int, loc *time.Location) (all []Section) {
 	g := &r.Groups[group]
-	var ops []*results.Operation
-	for i := range r.Operations {
-		if op := &r.Operations[i]; op.Group == group {
-			ops = append(ops, op)
-		}
-	}
+	ops := r.OperationsOf(group)
 	for _, section := range []func(*results.GroupReport, []*results.Operation, *time.Location) Section{
 		slowest,
 	} {

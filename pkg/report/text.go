@@ -61,13 +61,11 @@ func (p *textPrinter) group(r *results.Report, group int) {
 	if mixed {
 		p.Line("%s", p.Bold("Mixed operations."))
 	}
-	for i := range r.Operations {
-		if op := &r.Operations[i]; op.Group == group {
-			if mixed {
-				p.Line("")
-			}
-			p.operation(op, mixed, r)
+	for _, op := range r.OperationsOf(group) {
+		if mixed {
+			p.Line("")
 		}
+		p.operation(op, mixed, r)
 	}
 	if mixed {
 		p.total(r, group)
@@ -79,7 +77,7 @@ func (p *textPrinter) group(r *results.Report, group int) {
 func (p *textPrinter) total(r *results.Report, group int) {
 	g := &r.Groups[group]
 	p.Line("")
-	hasBytes := slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Group == group && o.HasBytes() })
+	hasBytes := slices.ContainsFunc(r.OperationsOf(group), (*results.Operation).HasBytes)
 	if g.WindowS > 0 {
 		p.Line("Total: %s %s", human.Throughput(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
 	} else {

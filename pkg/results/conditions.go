@@ -37,11 +37,7 @@ func (r *Report) setConditions() {
 			continue
 		}
 		c.Unsent += r.Groups[i].Unsent
-		for k := range r.Operations {
-			o := &r.Operations[k]
-			if o.Group != i {
-				continue
-			}
+		for _, o := range r.OperationsOf(i) {
 			if o.Unanswered != nil {
 				c.Unanswered += o.Unanswered.Requests
 			}
@@ -70,11 +66,7 @@ func (r *Report) setConditions() {
 func (r *Report) throughputInterval(group int) *float64 {
 	var first *Operation
 	var bytes, objects, seconds []float64
-	for i := range r.Operations {
-		o := &r.Operations[i]
-		if o.Group != group {
-			continue
-		}
+	for _, o := range r.OperationsOf(group) {
 		if first == nil {
 			first, bytes, objects, seconds = o, make([]float64, len(o.Segments)), make([]float64, len(o.Segments)), make([]float64, len(o.Segments))
 		}

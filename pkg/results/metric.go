@@ -79,12 +79,7 @@ func (r *Report) Total() (Figures, bool) {
 	if group < 0 {
 		return Figures{}, false
 	}
-	var ops []*Operation
-	for i := range r.Operations {
-		if o := &r.Operations[i]; o.Group == group {
-			ops = append(ops, o)
-		}
-	}
+	ops := r.OperationsOf(group)
 	if len(ops) == 1 {
 		return ops[0].Figures(), true
 	}

@@ -384,6 +384,16 @@ func (o *Operation) Label() string {
 	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
 }
 
+// OperationsOf returns the operations of a group.
+func (r *Report) OperationsOf(group int) (ops []*Operation) {
+	for i := range r.Operations {
+		if o := &r.Operations[i]; o.Group == group {
+			ops = append(ops, o)
+		}
+	}
+	return ops
+}
+
 // StatementText returns the statement as written, or "" if unknown.
 func (r *Report) StatementText(number int) string {
 	if number < 1 || number > len(r.Statements) {

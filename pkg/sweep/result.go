@@ -228,10 +228,10 @@ func figures(r *results.Report, op string) (f results.Figures, ok bool) {
 	if op == "" {
 		f, ok = r.Total()
 	} else {
-		main := r.MainGroup()
-		i := slices.IndexFunc(r.Operations, func(o results.Operation) bool { return o.Group == main && o.Op == op })
+		ops := r.OperationsOf(r.MainGroup())
+		i := slices.IndexFunc(ops, func(o *results.Operation) bool { return o.Op == op })
 		if ok = i >= 0; ok {
-			f = r.Operations[i].Figures()
+			f = ops[i].Figures()
 		}
 	}
 	f.SentLate = r.SentLate()

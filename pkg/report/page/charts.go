@@ -216,8 +216,3 @@ func (p *Page) latencyChart(title, desc string, t timeline, lines []svg.Line, ba
 	c := &svg.Chart{Title: title, Desc: desc, YScale: svg.LogMillis(p.scale.lowest, p.scale.highest), Lines: lines, Bands: bands, Height: height, Labels: len(bands) > 0}
 	return p.drawTimed("latency", c, t, seriesOf(lines, human.Millis, slices.Max))
 }
-
-// counted returns a number with separated thousands and its noun.
-func counted(n uint64, one, many string) string {
-	return human.Grouped(n) + " " + human.Choose(n, one, many)
-}

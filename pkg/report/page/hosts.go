@@ -129,7 +129,7 @@ func callOut(all []hostSeries) []string {
 			h.slow += fmt.Sprintf("p99 %.1f times the median host's", 1+by)
 		}
 		if h.errors > 0 {
-			h.failed = counted(h.errors, "error", "errors") + " (" + percentOf(h.errors, h.requests) + ")"
+			h.failed = human.PluralGrouped(h.errors, "error") + " (" + percentOf(h.errors, h.requests) + ")"
 		}
 		if h.slow != "" {
 			slow = append(slow, h.name+": "+h.slow+".")

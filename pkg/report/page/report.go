@@ -60,7 +60,7 @@ type group struct {
 func measuredGroups(r *results.Report) (all []group) {
 	only := r.MainGroup()
 	for i := range r.Groups {
-		if r.Groups[i].Kind == "preparation" || only >= 0 && i != only {
+		if r.Groups[i].Kind == results.KindPreparation || only >= 0 && i != only {
 			continue
 		}
 		if g := groupOf(r, i); len(g.ops) > 0 {
@@ -71,13 +71,7 @@ func measuredGroups(r *results.Report) (all []group) {
 }
 
 func groupOf(r *results.Report, index int) group {
-	g := group{GroupReport: &r.Groups[index], done: r.Marks}
-	for i := range r.Operations {
-		if op := &r.Operations[i]; op.Group == index {
-			g.ops = append(g.ops, op)
-		}
-	}
-	return g
+	return group{GroupReport: &r.Groups[index], ops: r.OperationsOf(index), done: r.Marks}
 }
 
 // name returns the name of the group if there are several.

@@ -56,7 +56,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 func ranSentence(r *results.Report, groups []group, requests uint64) string {
 	g := &groups[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "warp sent %s", counted(requests, "request", "requests"))
+	fmt.Fprintf(&b, "warp sent %s", human.PluralGrouped(requests, "request"))
 	if len(groups) == 1 && len(g.ops) > 1 {
 		var shares []string
 		for _, op := range g.ops {
@@ -148,7 +148,7 @@ func errorCard(groups []group, requests, failed uint64) card {
 			c.Note = share + " of the requests, all of them " + human.Visible(sorted[0])
 		}
 	}
-	c.sentence = fmt.Sprintf("%s failed (%s).", human.UpperFirst(counted(failed, "request", "requests")), share)
+	c.sentence = fmt.Sprintf("%s failed (%s).", human.UpperFirst(human.PluralGrouped(failed, "request")), share)
 	return c
 }
 
