@@ -17,6 +17,26 @@ type Column struct {
 	Cells []string // as many as in all other columns
 }
 
+// New returns a column with a cell for each row.
+func New[T any](title string, drop int, rows []T, cell func(*T) string) Column {
+	c := Column{Title: title, Drop: drop}
+	for i := range rows {
+		c.Cells = append(c.Cells, cell(&rows[i]))
+	}
+	return c
+}
+
+// AddRow adds a row. Columns for which there is no cell get an empty one.
+func AddRow(table []Column, cells ...string) {
+	for i := range table {
+		cell := ""
+		if i < len(cells) {
+			cell = cells[i]
+		}
+		table[i].Cells = append(table[i].Cells, cell)
+	}
+}
+
 // gap separates columns.
 const gap = "  "
 

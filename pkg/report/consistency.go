@@ -28,7 +28,7 @@ func (p *textPrinter) consistency(c *results.Consistency) {
 		}
 	}
 	p.Line("")
-	for _, line := range columns.Fit(consistencyColumns(c), cmp.Or(p.Width, 120), p.paintConsistency) {
+	for _, line := range columns.Fit(ConsistencyColumns(c), cmp.Or(p.Width, 120), p.paintConsistency) {
 		p.Line("%s", strings.TrimRight(line, " "))
 	}
 	for _, q := range c.Properties {
@@ -58,21 +58,6 @@ func ConsistencyNotes(c *results.Consistency) (all []string) {
 	return all
 }
 
-// ConsistencyTable returns the verdicts on all properties as a table.
-func ConsistencyTable(c *results.Consistency) Table {
-	t := Table{Caption: "Properties"}
-	for _, col := range consistencyColumns(c) {
-		t.Head = append(t.Head, col.Title)
-		for i, cell := range col.Cells {
-			if len(t.Rows) <= i {
-				t.Rows = append(t.Rows, nil)
-			}
-			t.Rows[i] = append(t.Rows[i], cell)
-		}
-	}
-	return t
-}
-
 // paintConsistency colors the verdicts.
 func (p *textPrinter) paintConsistency(_ int, title, cell string) string {
 	if title != verdictTitle {
@@ -89,32 +74,23 @@ func (p *textPrinter) paintConsistency(_ int, title, cell string) string {
 
 const verdictTitle = "verdict"
 
-func consistencyColumns(c *results.Consistency) []columns.Column {
-	type column struct {
-		title string
-		drop  int
-		cell  func(*results.ConsistencyProperty) string
+// ConsistencyColumns returns a table with the verdict on each property.
+func ConsistencyColumns(c *results.Consistency) []columns.Column {
+	column := func(title string, drop int, cell func(*results.ConsistencyProperty) string) columns.Column {
+		return columns.New(title, drop, c.Properties, cell)
 	}
-	var all []columns.Column
-	for _, d := range []column{
-		{"property", 0, func(p *results.ConsistencyProperty) string { return p.Property }},
-		{verdictTitle, 0, func(p *results.ConsistencyProperty) string { return p.Verdict }},
-		{"checks", 0, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Checks, 10) }},
-		{"violations", 1, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Violations, 10) }},
-		{"unknown", 2, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Unknown, 10) }},
-		{"refused", 5, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Refused, 10) }},
-		{"ops/s", 3, func(p *results.ConsistencyProperty) string { return rate(p.OperationsPerS) }},
-		{"wins/s", 4, func(p *results.ConsistencyProperty) string { return contended(p, rate(p.WonPerS)) }},
-		{"p50 ms", 6, func(p *results.ConsistencyProperty) string { return contended(p, fmt.Sprintf("%.1f", p.ContendedP50)) }},
-		{"p99 ms", 6, func(p *results.ConsistencyProperty) string { return contended(p, fmt.Sprintf("%.1f", p.ContendedP99)) }},
-	} {
-		col := columns.Column{Title: d.title, Drop: d.drop}
-		for i := range c.Properties {
-			col.Cells = append(col.Cells, d.cell(&c.Properties[i]))
-		}
-		all = append(all, col)
+	return []columns.Column{
+		column("property", 0, func(p *results.ConsistencyProperty) string { return p.Property }),
+		column(verdictTitle, 0, func(p *results.ConsistencyProperty) string { return p.Verdict }),
+		column("checks", 0, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Checks, 10) }),
+		column("violations", 1, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Violations, 10) }),
+		column("unknown", 2, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Unknown, 10) }),
+		column("refused", 5, func(p *results.ConsistencyProperty) string { return strconv.FormatInt(p.Refused, 10) }),
+		column("ops/s", 3, func(p *results.ConsistencyProperty) string { return rate(p.OperationsPerS) }),
+		column("wins/s", 4, func(p *results.ConsistencyProperty) string { return contended(p, rate(p.WonPerS)) }),
+		column("p50 ms", 6, func(p *results.ConsistencyProperty) string { return contended(p, fmt.Sprintf("%.1f", p.ContendedP50)) }),
+		column("p99 ms", 6, func(p *results.ConsistencyProperty) string { return contended(p, fmt.Sprintf("%.1f", p.ContendedP99)) }),
 	}
-	return all
 }
 
 func rate(x float64) string { return fmt.Sprintf("%.1f", x) }

@@ -46,7 +46,6 @@ func FindColumns(r *find.Report) []columns.Column {
 	if r.Workers > 0 {
 		table = append(table, columns.Column{Title: "workers", Drop: 5})
 	}
-	fixed := len(table)
 	for i, a := range r.Assertions {
 		table = append(table, columns.Column{Title: subject(r, i, a), Drop: min(i+1, 2)}, columns.Column{Title: "99 % interval", Drop: 6})
 	}
@@ -58,12 +57,7 @@ func FindColumns(r *find.Report) []columns.Column {
 		for i := range p.Values {
 			row = append(row, figure(&p.Values[i]), interval(&p.Values[i]))
 		}
-		for len(row) < len(table) {
-			row = append(row, "")
-		}
-		for i, cell := range row[:max(len(table), fixed)] {
-			table[i].Cells = append(table[i].Cells, cell)
-		}
+		columns.AddRow(table, row...)
 	}
 	return table
 }

@@ -125,9 +125,7 @@ func ProfileColumns(x *workload.Profile) []columns.Column {
 				row = append(row, human.Bytes(o.Sizes.Quantile(q)))
 			}
 		}
-		for k, cell := range row {
-			table[k].Cells = append(table[k].Cells, cell)
-		}
+		columns.AddRow(table, row...)
 	}
 	return table
 }
@@ -142,9 +140,7 @@ func CacheColumns(u *workload.Reuse) []columns.Column {
 		return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*error)
 	}
 	for _, c := range u.Caches {
-		for k, cell := range []string{human.Bytes(float64(c.Size)), share(c.Requests, c.RequestsError), share(c.Bytes, c.BytesError)} {
-			table[k].Cells = append(table[k].Cells, cell)
-		}
+		columns.AddRow(table, human.Bytes(float64(c.Size)), share(c.Requests, c.RequestsError), share(c.Bytes, c.BytesError))
 	}
 	return table
 }

@@ -87,53 +87,42 @@ func changeColumns(ops []compare.OpChange) []columns.Column {
 	}
 	p50 := func(s *compare.StatsChange) compare.Change { return s.P50 }
 	p99 := func(s *compare.StatsChange) compare.Change { return s.P99 }
-	var all []columns.Column
-	for _, c := range []struct {
-		title string
-		drop  int
-		cell  func(*compare.OpChange) string
-	}{
-		{"", 0, func(c *compare.OpChange) string { return c.Name().String() }},
-		{"errors", 0, func(c *compare.OpChange) string {
+	column := func(title string, drop int, cell func(*compare.OpChange) string) columns.Column {
+		return columns.New(title, drop, ops, cell)
+	}
+	all := []columns.Column{
+		column("", 0, func(c *compare.OpChange) string { return c.Name().String() }),
+		column("errors", 0, func(c *compare.OpChange) string {
 			if c.Errors.Before == 0 && c.Errors.After == 0 {
 				return "0"
 			}
 			return human.Grouped(uint64(c.Errors.Before)) + " -> " + human.Grouped(uint64(c.Errors.After))
-		}},
-		{unit.Name(), 3, func(c *compare.OpChange) string {
+		}),
+		column(unit.Name(), 3, func(c *compare.OpChange) string {
 			if !c.HasBytes {
 				return "-"
 			}
 			return unit.Digits(c.BytesPerS.Before) + " -> " + unit.Digits(c.BytesPerS.After)
-		}},
-		{"obj/s", 5, func(c *compare.OpChange) string {
+		}),
+		column("obj/s", 5, func(c *compare.OpChange) string {
 			return human.PerSecond(c.ObjectsPerS.Before) + " -> " + human.PerSecond(c.ObjectsPerS.After)
-		}},
-		{"throughput", 0, func(c *compare.OpChange) string {
+		}),
+		column("throughput", 0, func(c *compare.OpChange) string {
 			if c.HasBytes {
 				return percent(c.BytesPerS, 1)
 			}
 			return percent(c.ObjectsPerS, 1)
-		}},
-		{"p50", 2, times(p50)},
-		{"p90", 4, times(func(s *compare.StatsChange) compare.Change { return s.P90 })},
-		{"p99", 0, times(p99)},
-		{"p99.9", 4, times(func(s *compare.StatsChange) compare.Change { return s.P999 })},
-		{"max", 1, times(func(s *compare.StatsChange) compare.Change { return s.Max })},
-		{"p50", 6, both(p50)},
-		{"p99", 6, both(p99)},
-		{"requests", 7, func(c *compare.OpChange) string {
+		}),
+		column("p50", 2, times(p50)),
+		column("p90", 4, times(func(s *compare.StatsChange) compare.Change { return s.P90 })),
+		column("p99", 0, times(p99)),
+		column("p99.9", 4, times(func(s *compare.StatsChange) compare.Change { return s.P999 })),
+		column("max", 1, times(func(s *compare.StatsChange) compare.Change { return s.Max })),
+		column("p50", 6, both(p50)),
+		column("p99", 6, both(p99)),
+		column("requests", 7, func(c *compare.OpChange) string {
 			return fmt.Sprintf("%s -> %s", human.Grouped(uint64(c.Requests.Before)), human.Grouped(uint64(c.Requests.After)))
-		}},
-	} {
-		if c.title == unit.Name() && fastest == 0 {
-			continue
-		}
-		column := columns.Column{Title: c.title, Drop: c.drop}
-		for i := range ops {
-			column.Cells = append(column.Cells, c.cell(&ops[i]))
-		}
-		all = append(all, column)
+		}),
 	}
-	return all
+	return slices.DeleteFunc(all, func(c columns.Column) bool { return c.Title == unit.Name() && fastest == 0 })
 }

@@ -192,9 +192,5 @@ func Columns(title string, rows []Row, unit human.RateUnit, list ...Figure) []co
 // Column returns the column of a figure.
 func Column(f Figure, rows []Row, unit human.RateUnit) columns.Column {
 	d := describe(unit)[f]
-	c := columns.Column{Title: d.title, Drop: d.drop}
-	for i := range rows {
-		c.Cells = append(c.Cells, d.cell(&rows[i]))
-	}
-	return c
+	return columns.New(d.title, d.drop, rows, d.cell)
 }

@@ -16,7 +16,6 @@ func (p *Page) consistency(c *results.Consistency) {
 	}
 	p.Cards = append([]card{consistencyCard(c)}, p.Cards...)
 	s := section{ID: "consistency", Title: "Consistency"}
-	table := report.ConsistencyTable(c)
 	notes := report.ConsistencyNotes(c)
 	for i := range c.Properties {
 		q := &c.Properties[i]
@@ -31,7 +30,7 @@ func (p *Page) consistency(c *results.Consistency) {
 			})
 		}
 	}
-	s.Blocks = append(s.Blocks, block{Table: &table, Notes: notes})
+	s.Blocks = append(s.Blocks, block{Table: tableOf("Properties", report.ConsistencyColumns(c)), Notes: notes})
 	p.section(s)
 }
 
