@@ -140,49 +140,76 @@ func mean(all []float64) float64 {
 	return sum / float64(len(all))
 }
 
-// rates are bytes or objects per second over time, for a chart.
-type rates struct {
-	unit  string
-	scale float64
+// A unit is the unit in which a metric is drawn, so that ticks are round.
+type unit struct {
+	name string
+	size float64 // in the unit of the metric
 }
 
-// ratesOf chooses the unit by the largest value.
-func ratesOf(largest float64, bytes bool) rates {
-	if !bytes {
-		return rates{"objects/s", 1}
+// unitOf chooses the unit by the largest value.
+func unitOf(u results.Unit, largest float64) unit {
+	switch u {
+	case results.BytesPerSecond:
+		of := human.SegmentUnit(largest)
+		return unit{of.Name(), of.Size()}
+	case results.ObjectsPerSecond:
+		return unit{"objects/s", 1}
+	case results.Share:
+		return unit{"%", .01}
 	}
-	switch {
-	case largest >= 10<<30:
-		return rates{"GiB/s", 1 << 30}
-	case largest >= 1<<19:
-		return rates{"MiB/s", 1 << 20}
+	if largest >= 2000 {
+		return unit{"s", 1000}
 	}
-	return rates{"KiB/s", 1 << 10}
+	return unit{"ms", 1}
 }
 
-// of formats a rate.
-func (r rates) of(v float64) string {
-	if r.scale == 1 {
-		return human.PerSecond(v) + " objects/s"
+// in returns values in the unit.
+func (u unit) in(values []float64) []float64 {
+	scaled := make([]float64, len(values))
+	for i, v := range values {
+		scaled[i] = v / u.size
 	}
-	return human.Rate(v)
+	return scaled
+}
+
+// rateUnit returns the unit of throughput: of bytes, or else of objects.
+func rateUnit(bytes bool) results.Unit {
+	if bytes {
+		return results.BytesPerSecond
+	}
+	return results.ObjectsPerSecond
+}
+
+// rateText shows bytes or objects per second.
+func rateText(rate float64, bytes bool) string {
+	if bytes {
+		return human.Rate(rate)
+	}
+	return human.PerSecond(rate) + " objects/s"
+}
+
+func objectsText(rate float64) string { return rateText(rate, false) }
+
+// unknown returns values that are not drawn.
+func unknown(n int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.NaN()
+	}
+	return y
 }
 
 // rateChart draws bytes or objects per second, as one of several charts. The title contains the unit. The
 // columns are added to the table of values.
 func (p *Page) rateChart(kind, title, desc string, charts int, t timeline, lines []svg.Line, bytes bool, columns ...series) *chart {
-	r := ratesOf(svg.Highest(lines), bytes)
+	u := unitOf(rateUnit(bytes), svg.Highest(lines))
 	for i := range lines {
-		y := make([]float64, len(lines[i].Y))
-		for k, v := range lines[i].Y {
-			y[k] = v / r.scale
-		}
-		lines[i].Y = y
+		lines[i].Y = u.in(lines[i].Y)
 	}
 	if title != "" {
 		title += ", "
 	}
-	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Lines: lines, Height: heightOf(charts)}
+	c := &svg.Chart{Title: human.UpperFirst(title + u.name), Desc: desc, Lines: lines, Height: heightOf(charts)}
 	c.YScale = svg.FromZero(svg.Highest(lines), svg.Number)
 	return p.drawTimed(kind, c, t, append(seriesOf(lines, svg.Number, mean), columns...))
 }

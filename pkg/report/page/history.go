@@ -52,38 +52,28 @@ func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
 	title := human.Visible(c.Name().String() + " " + c.Metric)
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
-	largest := c.Largest()
 	lowest, highest := math.Inf(1), math.Inf(-1)
-	empty := func() (y []float64) {
-		for range n {
-			y = append(y, math.NaN())
-		}
-		return y
-	}
-	unit, label := 1.0, func(v float64) string { return comparison.MetricText(c.Unit, v, largest) } // of the scale, so that it has round values
-	if c.Unit == results.BytesPerSecond {
-		unit, label = human.MiB, svg.Number
-		draw.Title += ", MiB/s"
-	}
-	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: empty()}
+	unit := unitOf(c.Unit, c.Largest())
+	draw.Title += ", " + unit.name
+	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: unknown(n)}
 	for i := range n {
 		draw.X = append(draw.X, float64(i))
 		if v := c.Values[i]; v != nil {
-			values.Y[i] = *v / unit
-			lowest, highest = math.Min(lowest, *v/unit), math.Max(highest, *v/unit)
+			values.Y[i] = *v / unit.size
+			lowest, highest = math.Min(lowest, *v/unit.size), math.Max(highest, *v/unit.size)
 		}
 	}
 	draw.Lines = append(draw.Lines, values)
 	for k, s := range c.Stretches {
-		median := svg.Line{Color: 1, Y: empty()}
+		median := svg.Line{Color: 1, Y: unknown(n)}
 		if k == 0 {
 			median.Label = "median, 95 % interval"
 		}
-		low, high := svg.Line{Color: 1, Y: empty()}, svg.Line{Color: 1, Y: empty()}
+		low, high := svg.Line{Color: 1, Y: unknown(n)}, svg.Line{Color: 1, Y: unknown(n)}
 		for i := s.From; i < s.To; i++ {
-			median.Y[i] = s.Median / unit
+			median.Y[i] = s.Median / unit.size
 			if s.Low != nil && s.High != nil {
-				low.Y[i], high.Y[i] = *s.Low/unit, *s.High/unit
+				low.Y[i], high.Y[i] = *s.Low/unit.size, *s.High/unit.size
 			}
 		}
 		at := len(draw.Lines)
@@ -93,7 +83,7 @@ func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 			draw.Bands = append(draw.Bands, svg.Band{Low: at + 1, High: at + 2, Color: 1})
 		}
 	}
-	draw.YScale = svg.Between(lowest, highest, label)
+	draw.YScale = svg.Between(lowest, highest, svg.Number)
 	var marks []string
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]

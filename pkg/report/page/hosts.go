@@ -182,8 +182,8 @@ func (p *Page) hostCharts(g *group, all []hostSeries) block {
 			largest = max(largest, v)
 		}
 	}
-	r := ratesOf(largest, bytes)
-	b := block{Title: "Throughput of each host, " + r.unit}
+	u := unitOf(rateUnit(bytes), largest)
+	b := block{Title: "Throughput of each host, " + u.name}
 	ordered := slices.Clone(all)
 	slices.SortStableFunc(ordered, func(x, y hostSeries) int { // those that differ first
 		return btoi(y.slow != "") - btoi(x.slow != "")
@@ -197,23 +197,19 @@ func (p *Page) hostCharts(g *group, all []hostSeries) block {
 			b.Notes = append(b.Notes, fmt.Sprintf("%d more hosts are in the tables.", len(ordered)-i))
 			break
 		}
-		y := make([]float64, len(h.y))
-		for k, v := range h.y {
-			y[k] = v / r.scale
-		}
 		color, state := 0, ""
 		if h.slow != "" {
 			color, state = 1, "warn"
 		}
-		lines := []svg.Line{{Label: h.name, Color: color, Y: y}}
-		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Number(v) + " " + r.unit }), X: h.x, XScale: svg.Seconds(length),
-			YScale: svg.FromZero(largest/r.scale, svg.Number), Lines: lines, Height: 90}
+		lines := []svg.Line{{Label: h.name, Color: color, Y: u.in(h.y)}}
+		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Number(v) + " " + u.name }), X: h.x, XScale: svg.Seconds(length),
+			YScale: svg.FromZero(largest/u.size, svg.Number), Lines: lines, Height: 90}
 		c.XScale.KeepEnds()
 		c.YScale.KeepEnds()
 		shown := p.draw("host", c)
 		shown.State, shown.Note, shown.Legend = state, h.slow, nil
 		if shown.Note == "" {
-			shown.Note = r.of(h.rate)
+			shown.Note = rateText(h.rate, bytes)
 		}
 		if h.failed != "" {
 			shown.Note += "; " + h.failed

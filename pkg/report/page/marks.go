@@ -39,17 +39,14 @@ func (p *Page) marked(r *results.Report, groups []group) {
 		}
 		notes = append(notes, sentence+".")
 		for _, phase := range report.PhasesOf(m) {
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + columns.Cut(name, 41), phase.Name, human.Seconds(phase.Seconds), p.throughputOf(g, phase), phase.Latency(), human.Grouped(phase.Errors)})
+			throughput := objectsText(phase.ObjectsPerS)
+			if g.moves() {
+				throughput = human.Rate(phase.BytesPerS)
+			}
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + columns.Cut(name, 41), phase.Name, human.Seconds(phase.Seconds), throughput, phase.Latency(), human.Grouped(phase.Errors)})
 		}
 	}
 	s := section{ID: "marks", Title: "Marks", Blocks: []block{{Notes: notes}}}
 	s.table(t)
 	p.section(s)
-}
-
-func (p *Page) throughputOf(g *group, phase report.Phase) string {
-	if g.moves() {
-		return human.Rate(phase.BytesPerS)
-	}
-	return human.PerSecond(phase.ObjectsPerS) + " objects/s"
 }

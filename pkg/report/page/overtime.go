@@ -47,10 +47,7 @@ func (g *group) common(begin time.Time) (x []float64, of [][]int) {
 
 // spread puts values at their positions and leaves gaps elsewhere.
 func spread(n int, at []int, value func(i int) float64) []float64 {
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = math.NaN()
-	}
+	y := unknown(n)
 	for i, k := range at {
 		y[k] = value(i)
 	}
@@ -100,7 +97,7 @@ func (p *Page) throughput(g *group) {
 		if len(bytes) == 0 {
 			kind = "throughput"
 		}
-		desc := per + " " + rangeOf(objects, func(v float64) string { return human.PerSecond(v) + " objects/s" })
+		desc := per + " " + rangeOf(objects, objectsText)
 		s.Blocks = append(s.Blocks, block{Chart: p.rateChart(kind, "", desc, charts, t, objects, false)})
 	}
 	p.section(s)
@@ -163,9 +160,8 @@ func (p *Page) latency(g *group) {
 	for i, op := range g.ops {
 		segments := op.Segments
 		value := func(of func(*latencies) float64) []float64 {
-			y := make([]float64, len(segments))
+			y := unknown(len(segments))
 			for k := range segments {
-				y[k] = math.NaN()
 				if l := latencyOf(&segments[k]); l != nil {
 					y[k] = of(l)
 				}

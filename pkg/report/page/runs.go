@@ -333,10 +333,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 			return segments[i][k].ObjectsPerS
 		})})
 	}
-	show := human.Rate
-	if !bytes {
-		show = func(v float64) string { return human.PerSecond(v) + " objects/s" }
-	}
+	show := func(v float64) string { return rateText(v, bytes) }
 	return p.rateChart("throughput", same.label, rangeOf(lines, show), 1, timeline{length: length, x: x}, lines, bytes)
 }
 

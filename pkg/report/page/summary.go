@@ -84,7 +84,7 @@ func throughputCard(g *group) card {
 		c.Figure, c.Note = "unknown", "there is no time to measure in"
 		return c
 	}
-	objects := human.PerSecond(g.ObjectsPerS) + " objects/s"
+	objects := objectsText(g.ObjectsPerS)
 	if !g.moves() {
 		c.Figure = objects
 		return c

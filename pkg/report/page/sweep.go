@@ -107,52 +107,29 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 	if len(c.X) < 2 {
 		return
 	}
-	unit, size := metricUnit(r.Metrics[rate].Unit, largestRate)
-	c.XNote = fmt.Sprintf("%s (%s)", r.Metrics[rate].Name, unit)
-	for i := range c.X {
-		c.X[i] /= size
-	}
+	unit := unitOf(r.Metrics[rate].Unit, largestRate)
+	c.XNote = fmt.Sprintf("%s (%s)", r.Metrics[rate].Name, unit.name)
+	c.X = unit.in(c.X)
 	at := 0
 	for i, line := range lines {
-		l := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines, Y: make([]float64, len(c.X))}
-		for k := range l.Y {
-			l.Y[k] = math.NaN()
-		}
+		l := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines, Y: unknown(len(c.X))}
 		for k, point := range line {
 			x, y := &r.Points[point].Cells[rate], &r.Points[point].Cells[time]
 			if !x.Known() || !y.Known() || y.Median <= 0 {
 				continue
 			}
 			l.Y[at] = y.Median
-			c.Dots = append(c.Dots, svg.Dot{X: x.Median / size, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
+			c.Dots = append(c.Dots, svg.Dot{X: x.Median / unit.size, Y: y.Median, Label: r.Axes[axis].Values[k], Color: l.Color})
 			c.Desc += fmt.Sprintf("%s: %s, %s. ", strings.Join(r.Points[point].Values, " "), comparison.SweepCell(r, point, rate), comparison.SweepCell(r, point, time))
 			at++
 		}
 		c.Lines = append(c.Lines, l)
 	}
-	c.XScale = svg.FromZero(largestRate/size, svg.Number)
+	c.XScale = svg.FromZero(largestRate/unit.size, svg.Number)
 	c.YScale = svg.LogMillis(lowest, highest)
 	drawn := p.draw("curve", c)
 	drawn.Note = fmt.Sprintf("The numbers at the points are values of %s.", r.Axes[axis].Flag)
 	p.section(section{ID: "curve", Title: "Throughput and latency", Blocks: []block{{Chart: drawn}}})
-}
-
-// metricUnit returns the unit in which a metric is drawn, so that ticks are round: its name, and its size in the unit of the
-// metric.
-func metricUnit(u results.Unit, largest float64) (name string, size float64) {
-	switch u {
-	case results.BytesPerSecond:
-		unit := human.SegmentUnit(largest)
-		return unit.Name(), unit.Size()
-	case results.ObjectsPerSecond:
-		return "objects/s", 1
-	case results.Share:
-		return "%", .01
-	}
-	if largest >= 2000 {
-		return "s", 1000
-	}
-	return "ms", 1
 }
 
 // sweepMetrics has a chart for each metric, and with two axes a grid.
@@ -185,8 +162,8 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 	for i := range r.Points {
 		largest = max(largest, r.Points[i].Cells[m].Max)
 	}
-	unit, size := metricUnit(r.Metrics[m].Unit, largest)
-	c.Title += " (" + unit + ")"
+	unit := unitOf(r.Metrics[m].Unit, largest)
+	c.Title += " (" + unit.name + ")"
 	for i, line := range lines {
 		median := svg.Line{Label: lineLabel(r.Axes, axis, i), Color: i % maxSweepLines}
 		low, high := median, median
@@ -194,7 +171,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 			cell := &r.Points[point].Cells[m]
 			y, from, to := math.NaN(), math.NaN(), math.NaN()
 			if cell.Known() {
-				y, from, to = cell.Median/size, cell.Min/size, cell.Max/size
+				y, from, to = cell.Median/unit.size, cell.Min/unit.size, cell.Max/unit.size
 				c.Dots = append(c.Dots, svg.Dot{X: float64(k), Y: y, Color: median.Color})
 				c.Desc += fmt.Sprintf("%s: %s. ", strings.Join(r.Points[point].Values, " "), comparison.SweepCell(r, point, m))
 			}
@@ -208,7 +185,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 			c.Bands = append(c.Bands, svg.Band{Low: 1, High: 2, Color: median.Color})
 		}
 	}
-	c.YScale = svg.FromZero(largest/size, svg.Number)
+	c.YScale = svg.FromZero(largest/unit.size, svg.Number)
 	drawn := p.draw("metric", c)
 	if len(c.Bands) > 0 {
 		drawn.Note = "The line is the median of the runs, and the area their range."
