@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"warp/internal/exact"
@@ -118,6 +119,19 @@ func (r *Stability) outliers(all []stretch, trend *stats.Trend, middle float64) 
 			r.until = all[i].end()
 		}
 	}
+}
+
+// FromMedian returns the distance of a value from the median of at least three, as a share of the median. It also reports whether
+// the value is far from the others, as a segment may be.
+func FromMedian(v float64, all []float64) (by float64, far bool) {
+	if len(all) < 3 {
+		return 0, false
+	}
+	middle := stats.Median(slices.Sorted(slices.Values(all)))
+	if middle <= 0 {
+		return 0, false
+	}
+	return (v - middle) / middle, math.Abs(v-middle) > max(outlierAfter*stats.Spread(all), steadyRange*middle)
 }
 
 // conclude sets the state and its sentence.

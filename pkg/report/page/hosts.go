@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"warp/internal/human"
@@ -119,10 +118,10 @@ func callOut(all []hostSeries) []string {
 	var slow []string
 	for i := range all {
 		h := &all[i]
-		if by, far := distance(h.rate, rates); far && by < 0 {
+		if by, far := results.FromMedian(h.rate, rates); far && by < 0 {
 			h.slow = fmt.Sprintf("%.0f %% less throughput than the median host", -100*by)
 		}
-		if by, far := distance(h.p99, tails); far && by > 0 {
+		if by, far := results.FromMedian(h.p99, tails); far && by > 0 {
 			if h.slow != "" {
 				h.slow += ", "
 			}
@@ -145,31 +144,6 @@ func callOut(all []hostSeries) []string {
 		slow = append(slow[:maxCallOuts], fmt.Sprintf("%d more hosts are far from the others.", len(slow)-maxCallOuts))
 	}
 	return slow
-}
-
-// distance returns the distance of a value from the median as a share of the median. It also
-// reports whether that is more than 3.5 robust standard deviations and more than a fifth, as for
-// segments.
-func distance(v float64, all []float64) (by float64, far bool) {
-	if len(all) < 3 {
-		return 0, false
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	middle := median(sorted)
-	if middle <= 0 {
-		return 0, false
-	}
-	away := make([]float64, len(all))
-	for i, x := range sorted {
-		away[i] = math.Abs(x - middle)
-	}
-	slices.Sort(away)
-	return (v - middle) / middle, math.Abs(v-middle) > max(3.5*1.4826*median(away), .2*middle)
-}
-
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // hostCharts draws all hosts on the same scale.
