@@ -74,6 +74,20 @@ func (r *Result) conclude(rate string) {
 	}
 }
 
+// LineAxis returns the axis along which charts have lines: the concurrency, or the one with more values.
+func LineAxis(axes []Axis) int {
+	best := 0
+	for i, a := range axes {
+		if a.Flag == Concurrency {
+			return i
+		}
+		if len(a.Values) > len(axes[best].Values) {
+			best = i
+		}
+	}
+	return best
+}
+
 // Lines returns the points along an axis, one list for each value of the other axis.
 func Lines(axes []Axis, axis int) (lines [][]int) {
 	n := Points(axes) / len(axes[axis].Values)

@@ -263,6 +263,14 @@ func (r *Result) again(runs []Measurement, at [][]Measurement) *Again {
 	return a
 }
 
+// Largest returns the largest median of a metric.
+func (r *Result) Largest(metric int) (largest float64) {
+	for i := range r.Points {
+		largest = max(largest, r.Points[i].Cells[metric].Median)
+	}
+	return largest
+}
+
 // LeftOut returns the number of measured points from which no conclusion is drawn.
 func (r *Result) LeftOut() (n int) {
 	for i := range r.Points {

@@ -51,20 +51,6 @@ func (p *Page) sweepCards(r *sweep.Result) {
 	}
 }
 
-// lineAxis returns the axis along which charts have lines: the concurrency, or the one with more values.
-func lineAxis(axes []sweep.Axis) int {
-	best := 0
-	for i, a := range axes {
-		if a.Flag == sweep.Concurrency {
-			return i
-		}
-		if len(a.Values) > len(axes[best].Values) {
-			best = i
-		}
-	}
-	return best
-}
-
 // lineLabel names the line with the number i; "" if there is one only.
 func lineLabel(axes []sweep.Axis, axis, i int) string {
 	if len(axes) < 2 {
@@ -85,7 +71,7 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 			time = i
 		}
 	}
-	axis := lineAxis(r.Axes)
+	axis := sweep.LineAxis(r.Axes)
 	if rate < 0 || time < 0 || len(r.Axes[axis].Values) < 2 {
 		return
 	}
@@ -148,7 +134,7 @@ func (p *Page) sweepMetrics(r *sweep.Result) {
 
 // sweepChart draws a metric along an axis: medians with their ranges, or a line for each value of the other axis.
 func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
-	axis := lineAxis(r.Axes)
+	axis := sweep.LineAxis(r.Axes)
 	lines := sweep.Lines(r.Axes, axis)
 	n := len(r.Axes[axis].Values)
 	if n < 2 || len(lines) > maxSweepLines {
@@ -197,10 +183,7 @@ func (p *Page) sweepChart(r *sweep.Result, m int) *chart {
 func (p *Page) sweepGrid(r *sweep.Result, m int) *chart {
 	g := &svg.Grid{ID: p.nextID("grid"), Title: fmt.Sprintf("%s: %s down, %s across", r.Metrics[m].Name, r.Axes[0].Flag, r.Axes[1].Flag),
 		Desc: "The darker, the larger.", Rows: r.Axes[0].Values, Columns: r.Axes[1].Values}
-	largest := 0.0
-	for i := range r.Points {
-		largest = max(largest, r.Points[i].Cells[m].Median)
-	}
+	largest := r.Largest(m)
 	columns := len(r.Axes[1].Values)
 	for i := range r.Axes[0].Values {
 		row := make([]svg.Cell, columns)
