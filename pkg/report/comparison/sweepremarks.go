@@ -73,14 +73,18 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 	}
 	all = append(all, text)
 	if l := c.Law; l != nil {
-		peak := "no peak"
-		if l.Peak > 0 {
-			peak = fmt.Sprintf("the peak is at concurrency %.0f with %s", l.Peak, rate(l.PeakThroughput))
-		}
-		all = append(all, fmt.Sprintf("%sUniversal Scalability Law: α %.4g, β %.4g, γ %s; %s. The residual standard error is %s (%.1f %%).",
-			at, l.Alpha, l.Beta, rate(l.Gamma), peak, rate(l.Error), l.ErrorPercent))
+		all = append(all, at+lawText(l, rate))
 	}
 	return all
+}
+
+func lawText(l *sweep.Law, rate func(float64) string) string {
+	peak := "no peak"
+	if l.Peak > 0 {
+		peak = fmt.Sprintf("the peak is at concurrency %.0f with %s", l.Peak, rate(l.PeakThroughput))
+	}
+	return fmt.Sprintf("Universal Scalability Law: α %.4g, β %.4g, γ %s; %s. The residual standard error is %s (%.1f %%).",
+		l.Alpha, l.Beta, rate(l.Gamma), peak, rate(l.Error), l.ErrorPercent)
 }
 
 func p99Of(l *sweep.Level) string {
