@@ -113,7 +113,7 @@ type bucket struct {
 	n     float64
 }
 
-// percentileInterval stats.Resamples histograms.
+// percentileInterval returns the interval of a percentile. It resamples the segments with their histograms.
 func (m Metric) percentileInterval(segments []results.Slice, share float64) (low, high float64, ok bool) {
 	var whole stats.Histogram
 	for i := range segments {

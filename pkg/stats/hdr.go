@@ -10,7 +10,7 @@ import (
 // the same buckets, so only sums and the exact extremes are lost.
 func (h *Histogram) hdr() *hdr.Histogram { return newHDR(h.Each) }
 
-// HDR converts the histogram to one of HdrHistogram, like [Histogram.HDR].
+// HDR converts the histogram to one of HdrHistogram, as [Histogram.EncodeHDR] does.
 func (s *Sparse) HDR() *hdr.Histogram { return newHDR(s.Each) }
 
 func newHDR(each func(func(value time.Duration, n uint64))) *hdr.Histogram {
