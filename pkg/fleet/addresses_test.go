@@ -92,7 +92,7 @@ func TestPinnedCertificate(t *testing.T) {
 	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "does not have the fingerprint in the list of clients", addr: ""} {
 		members, err := ParseMembers(t.Context(), spec, nil)
 		check.OK(t, err)
-		f := lead(t, func(o *Options) { o.Members = members; o.ConnectTimeout = 200 * time.Millisecond })
+		f := lead(t, func(o *Options) { o.Members = members; o.ConnectTimeout = 20 * time.Second })
 		err = f.Connect(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", spec, err)
