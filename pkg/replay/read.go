@@ -71,13 +71,13 @@ func reasons(all []oplog.NotSent) (text string) {
 
 // A log is an op log that is being read.
 type log struct {
-	header  oplog.Header
-	sources map[clientID]source // in a merged log
-	window  oplog.Window        // in the log of one client
-	sorted  *extsort.Sorter     // rows by the time at which they count
-	body    []byte
-	notSent map[oplog.NotSent]int64 // without Count
-	threads map[thread]struct{}
+	header      oplog.Header
+	preparation *oplog.Preparation
+	benchmarks  map[clientID]string // of the clients of a merged log
+	sorted      *extsort.Sorter     // rows by the time at which they count
+	body        []byte
+	notSent     map[oplog.NotSent]int64 // without Count
+	threads     map[thread]struct{}
 }
 
 type clientID struct{ run, client string }
@@ -87,37 +87,16 @@ type thread struct {
 	number uint32
 }
 
-// A source is what is known about the run of a row.
-type source struct {
-	benchmark string
-	start     int64 // of the measured part; 0 = unknown
-}
-
 func newLog(h oplog.Header, sorted *extsort.Sorter) *log {
-	l := &log{header: h, sorted: sorted, notSent: map[oplog.NotSent]int64{}, threads: map[thread]struct{}{}, sources: map[clientID]source{}}
+	l := &log{header: h, preparation: oplog.NewPreparation(&h), sorted: sorted,
+		notSent: map[oplog.NotSent]int64{}, threads: map[thread]struct{}{}, benchmarks: map[clientID]string{}}
 	for _, o := range h.Merged {
-		s := source{benchmark: cmp.Or(o.Header.Benchmark, h.Benchmark)}
-		if o.Window != nil {
-			s.start = o.Window.Start
-		}
-		l.sources[clientID{o.Run, o.Client}] = s
+		l.benchmarks[clientID{o.Run, o.Client}] = o.Header.Benchmark
 	}
 	return l
 }
 
-func (l *log) decided(w oplog.Window, _ []oplog.Mark) { l.window = w }
-
-// sourceOf returns what is known about the run of a row, and whether the row belongs to the preparation.
-func (l *log) sourceOf(r *oplog.Record) (s source, prepared bool) {
-	if s, ok := l.sources[clientID{r.Run, r.Client}]; ok {
-		return s, r.Start < s.start
-	}
-	s = source{l.header.Benchmark, l.window.Start}
-	if r.Statement.Number > 0 || !l.header.Windowed {
-		return s, false // a script has no preparation
-	}
-	return s, s.start == 0 || r.Start < s.start
-}
+func (l *log) decided(w oplog.Window, _ []oplog.Mark) { l.preparation.Decided(w) }
 
 // A code is the kind of a sorted row. Of two rows at the same time, the one with the lower code comes first.
 type code byte
@@ -135,8 +114,8 @@ const (
 func (l *log) add(batch []oplog.Record) error {
 	for i := range batch {
 		r := &batch[i]
-		s, before := l.sourceOf(r)
-		c, why := classify(r, s.benchmark)
+		from, before := clientID{r.Run, r.Client}, l.preparation.Has(r)
+		c, why := classify(r, cmp.Or(l.benchmarks[from], l.header.Benchmark))
 		switch {
 		case before && r.Op == "PUT" && r.Err == "" && r.Objects == 1:
 			c = prepared
@@ -149,7 +128,7 @@ func (l *log) add(batch []oplog.Record) error {
 			}
 		}
 		if !before {
-			l.threads[thread{clientID{r.Run, r.Client}, r.Thread}] = struct{}{}
+			l.threads[thread{from, r.Thread}] = struct{}{}
 		}
 		l.body = append(l.body[:0], byte(c))
 		l.body = binary.AppendUvarint(l.body, uint64(r.Bytes))

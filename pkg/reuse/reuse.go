@@ -32,8 +32,7 @@ type Counter struct {
 	caches []int64 // sizes for the result, ascending
 	sizes  []int64 // these and similar ones, ascending
 	stack  stack
-	sample float64 // share of the objects that are counted
-	limit  uint64  // these have hashes up to this one
+	sample Sample // objects that are counted
 
 	total   Amount
 	objects float64          // that appeared
@@ -51,7 +50,7 @@ type weight struct{ requests, bytes float64 }
 func New(caches ...int64) *Counter { return newCounter(MaxObjects, caches...) }
 
 func newCounter(maxObjects int, caches ...int64) *Counter {
-	c := &Counter{max: maxObjects, caches: sorted(caches), sample: 1, limit: math.MaxUint64}
+	c := &Counter{max: maxObjects, caches: sorted(caches), sample: All()}
 	for _, size := range c.caches {
 		lower, upper := around(size)
 		c.sizes = append(c.sizes, lower, size, upper)
@@ -70,18 +69,18 @@ func around(size int64) (lower, upper int64) {
 
 // Upload counts an upload of an object.
 func (c *Counter) Upload(object uint64, size int64) {
-	if object > c.limit {
+	if !c.sample.Has(object) {
 		return
 	}
 	if !c.stack.remove(object) {
-		c.objects += 1 / c.sample
+		c.objects += 1 / c.sample.Share
 	}
 	c.push(object, size)
 }
 
 // Delete counts the deletion of an object.
 func (c *Counter) Delete(object uint64) {
-	if object <= c.limit {
+	if c.sample.Has(object) {
 		c.stack.remove(object)
 	}
 }
@@ -96,7 +95,7 @@ func (c *Counter) Download(object uint64, size, bytes int64, counted bool) {
 		c.total.Requests++
 		c.total.Bytes += uint64(bytes)
 	}
-	if object > c.limit {
+	if !c.sample.Has(object) {
 		return
 	}
 	known, seen := c.stack.size(object)
@@ -105,13 +104,13 @@ func (c *Counter) Download(object uint64, size, bytes int64, counted bool) {
 	}
 	group := object % groups
 	if seen {
-		distance := float64(c.stack.distance(object)) / c.sample
+		distance := float64(c.stack.distance(object)) / c.sample.Share
 		c.stack.remove(object)
 		if counted {
 			c.add(&c.beyond[c.smaller(distance)][group], bytes)
 		}
 	} else {
-		c.objects += 1 / c.sample
+		c.objects += 1 / c.sample.Share
 		if counted {
 			c.add(&c.first[group], bytes)
 		}
@@ -125,11 +124,11 @@ func (c *Counter) Grow(object uint64, size, bytes int64, counted bool) {
 	if counted {
 		c.total.Bytes += uint64(bytes)
 	}
-	if object > c.limit || !c.stack.remove(object) {
+	if !c.sample.Has(object) || !c.stack.remove(object) {
 		return
 	}
 	if counted {
-		c.first[object%groups].bytes += float64(bytes) / c.sample
+		c.first[object%groups].bytes += float64(bytes) / c.sample.Share
 	}
 	c.push(object, size)
 }
@@ -146,8 +145,8 @@ func (c *Counter) smaller(distance float64) int {
 }
 
 func (c *Counter) add(w *weight, bytes int64) {
-	w.requests += 1 / c.sample
-	w.bytes += float64(bytes) / c.sample
+	w.requests += 1 / c.sample.Share
+	w.bytes += float64(bytes) / c.sample.Share
 }
 
 func (c *Counter) push(object uint64, size int64) {
@@ -155,12 +154,8 @@ func (c *Counter) push(object uint64, size int64) {
 	if c.stack.objects() <= c.max {
 		return
 	}
-	// A tenth of the objects leaves at a time, so that the cost of looking at all of them does not matter.
-	kept := c.limit / 10 * 9
-	factor := float64(kept) / float64(c.limit)
-	c.stack.thin(kept, factor)
-	c.sample *= factor
-	c.limit = kept
+	left := c.sample.Thin()
+	c.stack.thin(&c.sample, left)
 }
 
 // A Result says what caches could have served.
@@ -185,7 +180,7 @@ type Share struct{ Share, Error float64 }
 // Result returns the result so far.
 func (c *Counter) Result() Result {
 	first := sum(&c.first)
-	r := Result{Total: c.total, Objects: uint64(math.Round(c.objects)), Sampled: c.sample, First: Amount{
+	r := Result{Total: c.total, Objects: uint64(math.Round(c.objects)), Sampled: c.sample.Share, First: Amount{
 		min(uint64(math.Round(first.requests)), c.total.Requests), min(uint64(math.Round(first.bytes)), c.total.Bytes)}}
 	for _, size := range c.caches {
 		r.Caches = append(r.Caches, c.cache(size))
@@ -212,7 +207,7 @@ func (c *Counter) cache(size int64) Cache {
 	missed := c.missed(size)
 	all, total := sum(&missed), weight{float64(c.total.Requests), float64(c.total.Bytes)}
 	cache := Cache{size, Share{Share: served(all.requests, total.requests)}, Share{Share: served(all.bytes, total.bytes)}}
-	if c.sample == 1 {
+	if c.sample.Share == 1 {
 		return cache
 	}
 	var requests, bytes stats.StreamStats
@@ -224,7 +219,7 @@ func (c *Counter) cache(size int64) Cache {
 	lower, upper := around(size)
 	less, more := c.missed(lower), c.missed(upper)
 	few, many := sum(&more), sum(&less)
-	uncertain := c.stack.uncertainty(int64(float64(size)*c.sample)) / (2 * near)
+	uncertain := c.stack.uncertainty(int64(float64(size)*c.sample.Share)) / (2 * near)
 	cache.Requests.Error = combine(requests.StdDev(), uncertain*(many.requests-few.requests), total.requests)
 	cache.Bytes.Error = combine(bytes.StdDev(), uncertain*(many.bytes-few.bytes), total.bytes)
 	return cache

@@ -77,14 +77,14 @@ func (s *stack) push(object uint64, size int64) {
 	s.append(size)
 }
 
-// thin removes the objects with hashes above limit as if they had never been there. Holes become smaller by the factor.
-func (s *stack) thin(limit uint64, factor float64) {
+// thin removes the objects that the sample no longer has, as if they had never been there. Holes become smaller by the factor.
+func (s *stack) thin(sample *Sample, factor float64) {
 	for i := range s.uses {
 		u := &s.uses[i]
 		switch {
 		case u.hole:
 			u.size = int64(math.Round(float64(u.size) * factor))
-		case u.object > limit:
+		case !sample.Has(u.object):
 			delete(s.index, u.object)
 			*u = use{hole: true}
 		}

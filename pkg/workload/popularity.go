@@ -21,32 +21,25 @@ const groups = 16
 type popularityCounter struct {
 	max    int
 	counts map[uint64]uint64
-	limit  uint64  // keys have hashes up to this one
-	sample float64 // share of the keys that are counted
+	sample reuse.Sample // keys that are counted
 	total  uint64
 }
 
 func newPopularityCounter(maxCounted int) *popularityCounter {
-	return &popularityCounter{max: maxCounted, counts: make(map[uint64]uint64), limit: math.MaxUint64, sample: 1}
+	return &popularityCounter{max: maxCounted, counts: make(map[uint64]uint64), sample: reuse.All()}
 }
 
 func (c *popularityCounter) add(key uint64) {
 	c.total++
-	if key > c.limit {
+	if !c.sample.Has(key) {
 		return
 	}
 	c.counts[key]++
 	if len(c.counts) <= c.max {
 		return
 	}
-	kept := c.limit / 10 * 9
-	c.sample *= float64(kept) / float64(c.limit)
-	c.limit = kept
-	for key := range c.counts {
-		if key > kept {
-			delete(c.counts, key)
-		}
-	}
+	c.sample.Thin()
+	maps.DeleteFunc(c.counts, func(key, _ uint64) bool { return !c.sample.Has(key) })
 }
 
 // popularity returns the figures; nil if there are no requests.
@@ -54,9 +47,9 @@ func (c *popularityCounter) popularity() *Popularity {
 	if len(c.counts) == 0 {
 		return nil
 	}
-	p := &Popularity{Requests: c.total, Sampled: c.sample, Keys: uint64(math.Round(float64(len(c.counts)) / c.sample))}
+	p := &Popularity{Requests: c.total, Sampled: c.sample.Share, Keys: uint64(math.Round(float64(len(c.counts)) / c.sample.Share))}
 	c.hottest(p)
-	if f, ok := fitZipf(slices.Collect(maps.Values(c.counts)), c.total, c.sample); ok {
+	if f, ok := fitZipf(slices.Collect(maps.Values(c.counts)), c.total, c.sample.Share); ok {
 		p.Exponent, p.ExponentError, p.Objects = &f.exponent, f.err, f.objects
 	}
 	return p
@@ -74,12 +67,12 @@ func (c *popularityCounter) hottest(p *Popularity) {
 	var cold [groups]float64
 	sum := 0.0
 	for _, k := range all[(len(all)+99)/100:] {
-		cold[k.hash%groups] += float64(k.n) / c.sample
-		sum += float64(k.n) / c.sample
+		cold[k.hash%groups] += float64(k.n) / c.sample.Share
+		sum += float64(k.n) / c.sample.Share
 	}
 	total := float64(c.total)
 	p.Hottest = min(max(1-sum/total, 0), 1)
-	if c.sample == 1 {
+	if c.sample.Share == 1 {
 		return
 	}
 	var s stats.StreamStats

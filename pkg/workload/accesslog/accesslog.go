@@ -243,9 +243,9 @@ func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Coll
 	}
 	defer log.Close()
 	h := log.Header()
-	from := rows{ranges: ranged(h.Parameters), windowed: h.Windowed, merged: startsOf(h.Merged)}
+	from := rows{ranges: ranged(h.Parameters), preparation: oplog.NewPreparation(&h)}
 	n := uint64(0)
-	err = log.EachInWindow(ctx, func(w oplog.Window, _ []oplog.Mark) { from.start = w.Start }, func(batch []oplog.Record) error {
+	err = log.EachInWindow(ctx, func(w oplog.Window, _ []oplog.Mark) { from.preparation.Decided(w) }, func(batch []oplog.Record) error {
 		n += uint64(len(batch))
 		for i := range batch {
 			request := from.request(&batch[i])

@@ -7,27 +7,8 @@ import (
 
 // rows makes requests of the rows of an op log.
 type rows struct {
-	ranges   bool // its downloads are ranges
-	windowed bool // the log says when the preparation ends
-	start    int64
-	merged   map[client]int64
-}
-
-// A client made a row of a merged log.
-type client struct{ run, name string }
-
-// startsOf returns when the preparation of each client ends.
-func startsOf(origins []oplog.Origin) map[client]int64 {
-	if len(origins) == 0 {
-		return nil
-	}
-	all := make(map[client]int64)
-	for _, o := range origins {
-		if o.Window != nil {
-			all[client{o.Run, o.Client}] = o.Window.Start
-		}
-	}
-	return all
+	ranges      bool // its downloads are ranges
+	preparation *oplog.Preparation
 }
 
 // ranged reports whether a run downloaded parts of objects.
@@ -50,7 +31,7 @@ func (x *rows) request(r *oplog.Record) workload.Request {
 		q.Start = r.Due
 	}
 	q.Range = q.Range || x.ranges && q.Op == workload.Get && !q.Step
-	q.Before = x.before(r)
+	q.Before = x.preparation.Has(r)
 	return q
 }
 
@@ -69,14 +50,6 @@ func FromRow(r *oplog.Record) workload.Request {
 		q.Part = true
 	}
 	return q
-}
-
-// before reports whether a row belongs to the preparation.
-func (x *rows) before(r *oplog.Record) bool {
-	if x.merged != nil {
-		return r.Start < x.merged[client{r.Run, r.Client}]
-	}
-	return x.windowed && (x.start == 0 || r.Start < x.start)
 }
 
 // opOf returns the operation of a row.
