@@ -153,7 +153,7 @@ func (l *likeFlags) objects(p *workload.Profile, m *ops.Mixed, pool *poolFlags) 
 	}
 	if pop := p.Popularity; pop != nil {
 		if !pool.objectsGiven() {
-			pool.objects = int(min(max(pop.Objects, pop.Keys, 1), maxPoolObjects))
+			pool.objects = int(min(max(p.Alive(), 1), maxPoolObjects))
 		}
 		if pop.Exponent != nil {
 			pool.zipf = min(max(*pop.Exponent, 0), maxZipf)

@@ -132,18 +132,8 @@ func (l *likelihood) profile(exponent float64) (value, objects float64) {
 
 // at returns the logarithm of the likelihood of a distribution.
 func (l *likelihood) at(exponent, objects float64) float64 {
-	l.groups = l.groups[:0]
-	integral, total := integrator(exponent), 0.
-	for from := 1.; from <= objects; {
-		to, weight := from, math.Pow(from, -exponent)
-		if from > singleRanks {
-			to = min(math.Floor(from*groupRanks), objects)
-			weight = integral(from-.5, to+.5)
-		}
-		l.groups = append(l.groups, rankGroup{to - from + 1, weight})
-		total += weight
-		from = to + 1
-	}
+	var total float64
+	l.groups, total = rankGroups(l.groups[:0], exponent, objects)
 	clear(l.chances)
 	unseen := 0.
 	for _, g := range l.groups {
@@ -157,6 +147,22 @@ func (l *likelihood) at(exponent, objects float64) float64 {
 		}
 	}
 	return sum
+}
+
+// rankGroups appends the ranks of a distribution, and returns the weight of all of them.
+func rankGroups(groups []rankGroup, exponent, objects float64) (all []rankGroup, total float64) {
+	integral := integrator(exponent)
+	for from := 1.; from <= objects; {
+		to, weight := from, math.Pow(from, -exponent)
+		if from > singleRanks {
+			to = min(math.Floor(from*groupRanks), objects)
+			weight = integral(from-.5, to+.5)
+		}
+		groups = append(groups, rankGroup{to - from + 1, weight})
+		total += weight
+		from = to + 1
+	}
+	return groups, total
 }
 
 // addKeys adds keys that get a mean number of requests, and returns the expected number of those that get none.
