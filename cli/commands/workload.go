@@ -146,7 +146,11 @@ func logsOf(args []string) (paths []string, err error) {
 		}
 		before := len(paths)
 		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && info.Size() > 0 { // stores and log rotation leave empty files
 				paths = append(paths, path)
 			}
 			return err
@@ -155,7 +159,7 @@ func logsOf(args []string) (paths []string, err error) {
 			return nil, exit.Errorf("cannot read the folder %s: %w", arg, files.Reason(err))
 		}
 		if len(paths) == before {
-			return nil, exit.Errorf("the folder %s contains no files", arg)
+			return nil, exit.Errorf("the folder %s contains no files, or only empty ones", arg)
 		}
 	}
 	return paths, nil

@@ -144,6 +144,7 @@ type reader struct {
 	to       *workload.Collector
 	lines    workload.Lines
 	first    string // what is wrong with the first line that cannot be read
+	cutOff   bool
 	warnings []string
 }
 
@@ -183,7 +184,7 @@ func (r *reader) add(line []byte, number int, complete bool) {
 		r.lines.LeftOut++
 	case !complete:
 		r.lines.Read--
-		r.warnings = append(r.warnings, r.name+": the log was cut off; its last line is incomplete")
+		r.cutOff = true
 	default:
 		if r.lines.Unreadable++; r.first == "" {
 			r.first = fmt.Sprintf("line %d: %v", number, err)
@@ -223,9 +224,12 @@ func (r *reader) end(err error) error {
 		return fmt.Errorf("%s: %s of %s %s cannot be read as %s, more than 1 %%; the first is %s", r.name,
 			human.Grouped(r.lines.Unreadable), human.Grouped(r.lines.Read), human.Choose(r.lines.Read, "line", "lines"), r.format.name, r.first)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		r.warnings = append(r.warnings, r.name+": the log was cut off; it was read up to there")
+		r.cutOff = true
 	case err != nil && !errors.Is(err, io.EOF):
 		return fmt.Errorf("%s: after line %d: %w", r.name, r.lines.Read, err)
+	}
+	if r.cutOff {
+		r.warnings = append(r.warnings, r.name+": the log was cut off; it was read up to there")
 	}
 	if n := r.lines.Unreadable; n > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("%s: %s cannot be read; the first is %s", r.name, human.Plural(n, "line"), r.first))
