@@ -27,8 +27,12 @@ func ReplayLines(r *results.Replay) []string {
 		lines = append(lines, fmt.Sprintf("Not sent: %s, because %s.", human.PluralGrouped(n.Count, strings.TrimSpace(n.Op+" request")), n.Why))
 	}
 	if r.AssumedSizes > 0 {
-		lines = append(lines, fmt.Sprintf("The log does not show the size of %s; %s uploaded with %s, the median of the others.",
-			human.Plural(r.AssumedSizes, "object"), human.Choose(r.AssumedSizes, "it was", "they were"), human.Bytes(float64(r.AssumedBytes))))
+		as := "with " + human.Bytes(float64(r.AssumedBytes)) + ", the median of the others"
+		if r.AssumedBytes == 0 {
+			as = "empty"
+		}
+		lines = append(lines, fmt.Sprintf("The log does not show the size of %s; %s uploaded %s.",
+			human.Plural(r.AssumedSizes, "object"), human.Choose(r.AssumedSizes, "it was", "they were"), as))
 	}
 	return lines
 }

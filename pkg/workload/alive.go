@@ -9,14 +9,18 @@ import (
 // deletion makes room for another one, so it is fewer than were read.
 //
 // Objects from before the log tell how many there were: they are the only ones whose first use is a download. An object that has
-// existed from the beginning is downloaded at its rate until a deletion hits it, and both come at random.
+// existed from the beginning is downloaded at its rate until a deletion hits it, and both come at random. If few objects get nearly
+// all requests, any large number of objects fits, and the result is the smallest of them.
 func (p *Profile) Alive() uint64 {
 	q := p.Popularity
 	if q == nil {
 		return 0
 	}
 	objects := max(q.Objects, q.Keys)
-	var uploads, deletions float64
+	if p.Reuse == nil || p.Reuse.FirstRequests == 0 {
+		return objects
+	}
+	var uploads, deletions, exponent float64
 	for _, o := range p.Operations {
 		switch o.Op {
 		case Put:
@@ -25,18 +29,17 @@ func (p *Profile) Alive() uint64 {
 			deletions = float64(o.Requests)
 		}
 	}
-	if uploads+deletions == 0 || p.Reuse == nil || p.Reuse.FirstRequests == 0 {
-		return objects
-	}
-	exponent := 0.0
 	if q.Exponent != nil {
 		exponent = *q.Exponent
 	}
 	downloads, first := float64(p.Reuse.Requests), float64(p.Reuse.FirstRequests)
-	n := sort.Search(int(min(objects, math.MaxInt32)), func(n int) bool {
-		return firstDownloads(float64(n), exponent, downloads, uploads-deletions, deletions) >= first
-	})
-	return max(uint64(n), 1)
+	expected := func(n int) float64 {
+		return firstDownloads(float64(n), exponent, downloads, uploads-deletions, deletions)
+	}
+	limit := int(min(objects, math.MaxInt32))
+	enough := min(first, expected(limit)-math.Sqrt(first)) // a standard error below the max
+	n := sort.Search(limit, func(n int) bool { return expected(n) >= enough })
+	return max(uint64(n), p.Reuse.FirstRequests)
 }
 
 // firstDownloads returns how many of n objects are downloaded at least once before they are deleted. The number of objects grows at an
