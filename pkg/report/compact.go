@@ -73,19 +73,13 @@ func (p *compactPrinter) results() {
 	}
 }
 
-// fitted prints as many of the parts as fit into a line. It drops those at the end first.
+// fitted prints as many of the parts as fit into a line. It leaves out those at the end first.
 func (p *compactPrinter) fitted(parts ...string) {
-	line := ""
-	for _, s := range parts {
-		if line != "" {
-			s = "  " + s
-		}
-		if line != "" && utf8.RuneCountInString(line+s) > p.MaxWidth() {
-			continue
-		}
-		line += s
+	all := make([]part, len(parts))
+	for i, s := range parts {
+		all[i] = part{s, i}
 	}
-	p.Line("%s", p.cut(line))
+	p.fit(all)
 }
 
 func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.MaxWidth()) }

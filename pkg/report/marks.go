@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 
@@ -9,8 +10,8 @@ import (
 	"warp/pkg/results"
 )
 
-// Recovery says in words when the throughput recovered after a mark.
-func Recovery(m *results.MarkReport, r *results.Report) string {
+// recovery says in words when the throughput recovered after a mark.
+func recovery(m *results.MarkReport, r *results.Report) string {
 	switch {
 	case m.LongestGapS == nil:
 		if i := r.MainGroup(); i >= 0 && !m.At.Before(r.Groups[i].WindowStart) && m.At.Before(r.Groups[i].WindowEnd) {
@@ -57,12 +58,12 @@ func relapse(m *results.MarkReport) string {
 	return ", dropped again after " + human.Seconds(*m.RelapseS)
 }
 
-// Gap says in words for how long no request succeeded.
-func Gap(m *results.MarkReport) string {
+// Effect says in words what followed a mark: the recovery, and the longest gap without a success.
+func Effect(m *results.MarkReport, r *results.Report) string {
 	if m.LongestGapS == nil {
-		return ""
+		return recovery(m, r)
 	}
-	return "longest gap without a success " + human.Millis(*m.LongestGapS*1e3)
+	return recovery(m, r) + "; longest gap without a success " + human.Millis(*m.LongestGapS*1e3)
 }
 
 // A Phase is a time before or after a mark, with its name.
@@ -112,11 +113,7 @@ func (p *textPrinter) marks(r *results.Report) {
 	p.Line("\n%s", p.Bold("Marks:"))
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		line := Recovery(m, r)
-		if s := Gap(m); s != "" {
-			line += "; " + s
-		}
-		p.Line(" * %s %s: %s.", p.Clock(m.At), human.OneLine(m.Text), p.alarm(m, line))
+		p.Line(" * %s %s: %s.", p.Clock(m.At), human.OneLine(m.Text), p.alarm(m, Effect(m, r)))
 		for _, f := range PhasesOf(m) {
 			p.Line("     - %-6s %s: %s, p99 %s, %s", f.Name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.Latency(), f.failed())
 		}
@@ -137,9 +134,9 @@ func (p *compactPrinter) marks() {
 	for i := range p.report.Marks {
 		m := &p.report.Marks[i]
 		p.Line("%s", p.cut(fmt.Sprintf("mark %s  %s", p.Clock(m.At), human.OneLine(m.Text))))
-		line := "  " + Recovery(m, p.report)
-		if s := Gap(m); s != "" && len(line)+2+len(s) <= p.MaxWidth() {
-			line += "; " + s
+		line := "  " + Effect(m, p.report)
+		if utf8.RuneCountInString(line) > p.MaxWidth() {
+			line = "  " + recovery(m, p.report)
 		}
 		p.Line("%s", p.alarm(m, p.cut(line)))
 		for _, f := range PhasesOf(m) {

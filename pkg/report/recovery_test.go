@@ -20,7 +20,7 @@ func TestRecoveryNearTheEnd(t *testing.T) {
 		16 * time.Second: "recovery unknown, as the window ends less than 5",
 	} {
 		m := &results.MarkReport{At: start.Add(at), Before: &results.MarkPhase{}, LongestGapS: &gap}
-		if got := Recovery(m, r); !strings.HasPrefix(got, want) {
+		if got := recovery(m, r); !strings.HasPrefix(got, want) {
 			t.Errorf("a mark after %v: %s", at, got)
 		}
 	}
@@ -41,7 +41,7 @@ func TestRecoverySentences(t *testing.T) {
 		"a drop of throughput is not distinguishable from noise": {Noise: true},
 	} {
 		m.LongestGapS, m.Before = gap, before
-		if got := Recovery(&m, r); got != want {
+		if got := recovery(&m, r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -221,9 +221,9 @@ type latencyRange struct{ lowest, highest float64 }
 // add widens the range to the latencies of an operation's segments.
 func (r *latencyRange) add(op *results.Operation) {
 	for i := range op.Segments {
-		if l := latencyOf(&op.Segments[i]); l != nil {
-			r.include(l.p50)
-			r.include(l.max)
+		if d := op.Segments[i].Duration; d != nil {
+			r.include(d.P50)
+			r.include(d.Max)
 		}
 	}
 }

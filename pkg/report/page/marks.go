@@ -33,10 +33,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 	for i := range r.Marks {
 		m := &r.Marks[i]
 		name := human.Visible(m.Text)
-		sentence := svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds())/10) + " " + name + ": " + report.Recovery(m, r)
-		if gap := report.Gap(m); gap != "" {
-			sentence += "; " + gap
-		}
+		sentence := svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds())/10) + " " + name + ": " + report.Effect(m, r)
 		notes = append(notes, sentence+".")
 		for _, phase := range report.PhasesOf(m) {
 			throughput := objectsText(phase.ObjectsPerS)

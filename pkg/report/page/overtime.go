@@ -134,17 +134,6 @@ func stabilitySentences(g *group) (all []string) {
 	return all
 }
 
-// latencies are the latencies of a segment, in ms.
-type latencies struct{ p50, p99, max float64 }
-
-// latencyOf returns nil if the segment has none.
-func latencyOf(s *results.Segment) *latencies {
-	if s.Duration == nil {
-		return nil
-	}
-	return &latencies{s.Duration.P50, s.Duration.P99, s.Duration.Max}
-}
-
 // heightOf is lower for one of several charts of the same kind.
 func heightOf(charts int) int {
 	if charts > 1 {
@@ -159,19 +148,19 @@ func (p *Page) latency(g *group) {
 	s := section{ID: "latency", Title: "Latency over time"}
 	for i, op := range g.ops {
 		segments := op.Segments
-		value := func(of func(*latencies) float64) []float64 {
+		value := func(of func(*results.SegmentStats) float64) []float64 {
 			y := unknown(len(segments))
 			for k := range segments {
-				if l := latencyOf(&segments[k]); l != nil {
-					y[k] = of(l)
+				if d := segments[k].Duration; d != nil {
+					y[k] = of(d)
 				}
 			}
 			return y
 		}
 		lines := []svg.Line{
-			{Label: "p50", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p50 })},
-			{Label: "p99", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p99 })},
-			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
+			{Label: "p50", Color: i % 8, Y: value(func(s *results.SegmentStats) float64 { return s.P50 })},
+			{Label: "p99", Color: i % 8, Y: value(func(s *results.SegmentStats) float64 { return s.P99 })},
+			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(s *results.SegmentStats) float64 { return s.Max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
 		c := p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops)))

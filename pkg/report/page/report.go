@@ -222,7 +222,7 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	for i := before; i < len(p.Sections); i++ {
 		s := &p.Sections[i]
 		s.ID += fmt.Sprintf("-%d", len(p.Sections))
-		s.Title = g.name() + ": " + strings.ToLower(s.Title[:1]) + s.Title[1:]
+		s.Title = g.name() + ": " + human.LowerFirst(s.Title)
 	}
 }
 
@@ -276,12 +276,7 @@ func (p *Page) reproduce(r *results.Report) {
 		s.Lead = append(s.Lead, "The workload has no identity: "+human.Visible(w.Unknown)+".")
 	}
 	t := &report.Table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
-	names := make([]string, 0, len(r.Parameters))
-	for name := range r.Parameters {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
 		t.Rows = append(t.Rows, []string{human.Visible(name), human.Visible(r.Parameters[name])})
 	}
 	if r.Engine != "" {

@@ -90,35 +90,6 @@ func shortNames(sides []side) {
 	}
 }
 
-// A measure is a figure of a run that has a card.
-type measure struct {
-	label  string
-	unit   results.Unit
-	higher bool
-	of     func(f *results.Figures) (float64, bool)
-}
-
-func measures() []measure {
-	latency := func(of func(*results.Stats) float64) func(f *results.Figures) (float64, bool) {
-		return func(f *results.Figures) (float64, bool) {
-			if f.Duration == nil {
-				return 0, false
-			}
-			return of(f.Duration), true
-		}
-	}
-	return []measure{
-		{"Throughput", results.BytesPerSecond, true, func(f *results.Figures) (float64, bool) { return f.BytesPerS, f.HasBytes }},
-		{"Objects", results.ObjectsPerSecond, true, func(f *results.Figures) (float64, bool) { return f.ObjectsPerS, true }},
-		{"Median latency", results.Milliseconds, false, latency(func(s *results.Stats) float64 { return s.P50 })},
-		{"p99 latency", results.Milliseconds, false, latency(func(s *results.Stats) float64 { return s.P99 })},
-		{"Errors", results.Share, false, func(f *results.Figures) (float64, bool) {
-			n := f.Inside + f.Errors
-			return float64(f.Errors) / math.Max(1, float64(n)), n > 0
-		}},
-	}
-}
-
 // compareTotals has a card for each figure of all operations together.
 func (p *Page) compareTotals(sides []side) {
 	var totals []results.Figures
@@ -130,10 +101,13 @@ func (p *Page) compareTotals(sides []side) {
 		}
 		totals = append(totals, f)
 	}
-	for _, m := range measures() {
+	for _, shown := range []struct{ metric, label string }{
+		{"throughput", "Throughput"}, {"objs", "Objects"}, {"p50", "Median latency"}, {"p99", "p99 latency"}, {"errors", "Errors"},
+	} {
+		m, _ := results.FindMetric(shown.metric)
 		var values []float64
 		for i := range totals {
-			if v, ok := m.of(&totals[i]); ok {
+			if v, ok := m.Of(&totals[i]); ok {
 				values = append(values, v)
 			}
 		}
@@ -141,14 +115,14 @@ func (p *Page) compareTotals(sides []side) {
 			continue
 		}
 		largest := slices.Max(values)
-		show := func(v float64) string { return comparison.MetricText(m.unit, v, largest) }
-		c := card{Label: m.label}
+		show := func(v float64) string { return comparison.MetricText(m.Unit, v, largest) }
+		c := card{Label: shown.label}
 		if len(values) == 2 {
 			c.Figure = changeOf(values[0], values[1])
 			c.Note = show(values[0]) + " → " + show(values[1])
 		} else {
 			best, worst := slices.Max(values), slices.Min(values)
-			if !m.higher {
+			if !m.Higher {
 				best, worst = worst, best
 			}
 			c.Figure = show(best)
@@ -159,7 +133,7 @@ func (p *Page) compareTotals(sides []side) {
 	if len(sides) == 2 && len(p.Cards) > 0 {
 		var words []string
 		for _, c := range p.Cards {
-			words = append(words, strings.ToLower(c.Label[:1])+c.Label[1:]+" "+c.Figure)
+			words = append(words, human.LowerFirst(c.Label)+" "+c.Figure)
 		}
 		p.Lead = append(p.Lead, fmt.Sprintf("From %s to %s: %s.", sides[0].name, sides[1].name, strings.Join(words, ", ")))
 	}
@@ -343,11 +317,11 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 	for i := range same.of {
 		for _, k := range []struct {
 			name, class string
-			of          func(*latencies) float64
-		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "dash", func(l *latencies) float64 { return l.p99 }}} {
+			of          func(*results.SegmentStats) float64
+		}{{"p50", "", func(s *results.SegmentStats) float64 { return s.P50 }}, {"p99", "dash", func(s *results.SegmentStats) float64 { return s.P99 }}} {
 			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: bridged(x, of[i], func(n int) float64 {
-				if l := latencyOf(&segments[i][n]); l != nil {
-					return k.of(l)
+				if d := segments[i][n].Duration; d != nil {
+					return k.of(d)
 				}
 				return math.NaN()
 			})})
@@ -375,12 +349,7 @@ func (p *Page) differences(sides []side) {
 	for i := range sides {
 		t.Head = append(t.Head, sides[i].name)
 	}
-	sorted := make([]string, 0, len(names))
-	for name := range names {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
-	for _, name := range sorted {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		row := []string{human.Visible(name)}
 		differs := false
 		for i := range settings {
