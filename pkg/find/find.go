@@ -179,9 +179,9 @@ func (s *search) rise(ctx context.Context, from float64) error {
 			return nil
 		}
 		if st.Outcome == Failed {
-			return s.end(None, "not even at %s do all assertions hold: %s", s.Show(load), st.Why)
+			return s.end(None, "the assertions do not all hold even at %s: %s", s.Show(load), st.Why)
 		}
-		return s.end(Undecided, "it remains open whether all assertions hold even at %s", s.Show(load))
+		return s.end(Undecided, "it is undecided whether all assertions hold even at %s", s.Show(load))
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if upper.Outcome == Held {
-		s.note("%s failed, and held later: the store has changed, or its times vary too much for steps of this length", s.Show(s.hi))
+		s.note("%s failed first and held later: the store has changed, or its times vary too much for steps of this length", s.Show(s.hi))
 		return false, s.up(ctx)
 	}
 	above, below, err := s.fromBothSides(ctx, load, false)
@@ -233,14 +233,14 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	case contradict(above, below) && below.Outcome == Held:
-		return true, s.end(Hysteresis, "%s hold after a lower load and fail after a higher one", s.Show(load))
+		return true, s.end(Hysteresis, "all assertions hold at %s after a lower load, and not after a higher one", s.Show(load))
 	case contradict(above, below):
-		return true, s.end(Hysteresis, "%s hold after a higher load and fail after a lower one", s.Show(load))
+		return true, s.end(Hysteresis, "all assertions hold at %s after a higher load, and not after a lower one", s.Show(load))
 	case !above.Passes || !below.Passes:
 		s.down(load)
 		return false, nil
 	case above.Outcome == Open || below.Outcome == Open:
-		s.note("a confirmation of %s remained open, and was judged by its value: a longer --max-step gives narrower intervals", s.Show(load))
+		s.note("a confirmation of %s was undecided, and was judged by its value: a longer --max-step gives narrower intervals", s.Show(load))
 	}
 	if s.Hold > 0 {
 		held, err := s.step(ctx, load, Hold)
@@ -248,11 +248,11 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 		case err != nil:
 			return false, err
 		case held.Outcome == Failed:
-			s.note("%s did not hold when they were offered for longer", s.Show(load))
+			s.note("the assertions did not hold at %s for longer", s.Show(load))
 			s.down(load)
 			return false, nil
 		case held.Outcome == Open:
-			s.note("it remains open whether all assertions hold at %s for longer", s.Show(load))
+			s.note("it is undecided whether all assertions hold at %s for longer", s.Show(load))
 		}
 	}
 	s.result.Status, s.result.Estimate = Found, load
@@ -370,7 +370,7 @@ func (o *Options) Show(load float64) string {
 func (o *Options) Bracket(held, failed float64) string {
 	switch {
 	case held == 0 && failed == 0:
-		return "nothing is known"
+		return "unknown"
 	case held == 0:
 		return fmt.Sprintf("below %s", o.Show(failed))
 	case failed == 0:

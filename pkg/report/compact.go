@@ -44,7 +44,7 @@ func Compact(w io.Writer, r *results.Report, o printer.Options, log string) erro
 		p.Paragraph("", "The run ended because "+r.EndReason+".")
 	}
 	p.results()
-	p.whose()
+	p.clientVerdict()
 	if c := r.Conditions; c != nil {
 		p.Paragraph("", "Conditions: "+c.Sentence)
 	}
@@ -285,8 +285,8 @@ func (p *compactPrinter) onTheWire(op *results.Operation) {
 	}
 }
 
-// whose prints which figures are the store's.
-func (p *compactPrinter) whose() {
+// clientVerdict prints which figures are the store's.
+func (p *compactPrinter) clientVerdict() {
 	if hottest := p.report.Hottest(); hottest != "" {
 		p.Paragraph("Popularity:", hottest)
 	}

@@ -49,7 +49,7 @@ func (p *textPrinter) room() int { return cmp.Or(p.Width, math.MaxInt) }
 // ConsistencyNotes says what limits the verdicts.
 func ConsistencyNotes(c *results.Consistency) (all []string) {
 	if c.ClockErrorMS > 0 {
-		all = append(all, fmt.Sprintf("Requests count as %s longer at both ends, because the clients' clocks may differ by that.",
+		all = append(all, fmt.Sprintf("Requests count as %s longer at both ends, because the clients' clocks may differ by that much.",
 			human.Duration(time.Duration(c.ClockErrorMS*float64(time.Millisecond)))))
 	}
 	if c.Incomplete {

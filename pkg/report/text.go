@@ -232,7 +232,7 @@ func (p *textPrinter) requests(op *results.Operation) {
 	}
 	if a := op.Accesses; a != nil && p.Verbose {
 		if a.Sampled {
-			p.Line(" * First and last access: of a sample of %d objects, for there are more", a.Objects)
+			p.Line(" * First and last access: from a sample of %d objects, because there are more", a.Objects)
 		}
 		p.Line(" * First Access: %s", latencies(a.First))
 		p.firstByte(" * First Access TTFB: ", a.FirstTTFB)

@@ -20,7 +20,7 @@ func SweepRemarks(r *sweep.Result) (all []string) {
 		for _, c := range a.Changes {
 			changes = append(changes, fmt.Sprintf("%s %+.1f %%", c.Metric, c.Percent))
 		}
-		all = append(all, fmt.Sprintf("The first point, %s, once more after %s: %s.", sweep.Label(r.Axes, a.Values), human.Brief(time.Duration(a.AfterS*float64(time.Second))), strings.Join(changes, ", ")))
+		all = append(all, fmt.Sprintf("The first point, %s, measured again after %s: %s.", sweep.Label(r.Axes, a.Values), human.Brief(time.Duration(a.AfterS*float64(time.Second))), strings.Join(changes, ", ")))
 	}
 	return all
 }
@@ -56,7 +56,7 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 		for _, l := range c.Neighbours {
 			names = append(names, fmt.Sprintf("%g", l.Concurrency))
 		}
-		text += fmt.Sprintf(" The ranges cannot tell %s from it.", human.And(names))
+		text += fmt.Sprintf(" Its range overlaps those of %s.", human.And(names))
 	}
 	if c.Enough.P99 != nil {
 		text += fmt.Sprintf(" p99 is %s there", p99Of(c.Enough))
@@ -100,7 +100,7 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 	if a := r.Again; a != nil {
 		for _, c := range a.Changes {
 			if c.Drifted {
-				all = append(all, fmt.Sprintf("%s has drifted: the first point had %+.1f %% at the end, more than runs of the same thing usually differ.", c.Metric, c.Percent))
+				all = append(all, fmt.Sprintf("%s drifted: at the end, the first point had changed by %+.1f %%, more than repeated runs usually differ.", c.Metric, c.Percent))
 			}
 		}
 	}

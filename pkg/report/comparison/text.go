@@ -153,7 +153,7 @@ func (p *textPrinter) errorChanges(c *compare.OpChange) {
 }
 
 // TwoRuns is the warning about comparisons of single runs.
-const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
+const TwoRuns = "Two runs prove nothing, because runs of the same benchmark differ as well. For a verdict, compare several runs of each " +
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
 // changes is the table of the changes between two single runs.

@@ -16,7 +16,7 @@ func (p *Page) distribution(g *group) {
 	if c := p.percentileChart(g.ops); c != nil {
 		s.Blocks = append(s.Blocks, block{Chart: c})
 	}
-	s.Blocks = append(s.Blocks, p.heats(g)...)
+	s.Blocks = append(s.Blocks, p.heatMaps(g)...)
 	p.section(s)
 }
 

@@ -9,9 +9,9 @@ import (
 	"warp/pkg/results"
 )
 
-// heat draws how many requests took how long over time: the more, the more opaque. It returns nil
+// heatMap draws how many requests took how long over time: the more, the more opaque. It returns nil
 // if nothing was counted.
-func (p *Page) heat(op *results.Operation, begin time.Time, length float64, marks []svg.Mark, scale latencyRange) *chart {
+func (p *Page) heatMap(op *results.Operation, begin time.Time, length float64, marks []svg.Mark, scale latencyRange) *chart {
 	m := op.HeatMap
 	if m == nil || len(m.BoundsMS) < 2 || len(m.Counts) == 0 || len(m.Counts) != len(op.Segments) || length <= 0 {
 		return nil
@@ -27,8 +27,8 @@ func (p *Page) heat(op *results.Operation, begin time.Time, length float64, mark
 	return &chart{ID: h.ID, Title: h.Title, SVG: template.HTML(drawn), Note: desc, Values: &values{Length: length}}
 }
 
-// heats draws a heat map for each operation.
-func (p *Page) heats(g *group) (all []block) {
+// heatMaps draws a heat map for each operation.
+func (p *Page) heatMaps(g *group) (all []block) {
 	begin, length := g.length()
 	var scale latencyRange
 	for _, op := range g.ops {
@@ -38,7 +38,7 @@ func (p *Page) heats(g *group) (all []block) {
 		}
 	}
 	for _, op := range g.ops {
-		if c := p.heat(op, begin, length, g.marks(begin), scale); c != nil {
+		if c := p.heatMap(op, begin, length, g.marks(begin), scale); c != nil {
 			all = append(all, block{Chart: c})
 		}
 	}

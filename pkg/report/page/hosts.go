@@ -12,7 +12,7 @@ import (
 const (
 	maxHostCharts = 64
 	hostPoints    = 60 // points of a small chart
-	maxCallOuts   = 5  // hosts named above the charts
+	maxNamedHosts = 5  // hosts named above the charts
 )
 
 // A hostSeries has the figures of a host over time, for all operations together.
@@ -36,7 +36,7 @@ func (p *Page) byHost(g *group) {
 	for i, name := range hosts {
 		all[i] = g.hostSeries(name)
 	}
-	s := section{ID: "hosts", Title: "By host", Lead: callOut(all)}
+	s := section{ID: "hosts", Title: "By host", Lead: markOutliers(all)}
 	s.Blocks = append(s.Blocks, p.hostCharts(g, all))
 	for _, op := range g.ops {
 		if len(op.Hosts) > 1 {
@@ -51,7 +51,7 @@ func (g *group) hostSeries(name string) hostSeries {
 	c := hostSeries{name: human.Host(name)}
 	sums := make([]float64, hostPoints)
 	seen, largest := 0, uint64(0)
-	bytes := g.moves()
+	bytes := g.hasBytes()
 	for _, op := range g.ops {
 		i := slices.IndexFunc(op.Hosts, func(h results.Part) bool { return h.Name == name })
 		if i < 0 {
@@ -109,8 +109,8 @@ func addSpread(sums []float64, length, start, duration, amount float64) {
 	}
 }
 
-// callOut marks hosts that differ much from the others, and names them.
-func callOut(all []hostSeries) []string {
+// markOutliers marks hosts that differ much from the others, and names them.
+func markOutliers(all []hostSeries) []string {
 	rates, tails := make([]float64, 0, len(all)), make([]float64, 0, len(all))
 	for i := range all {
 		rates, tails = append(rates, all[i].rate), append(tails, all[i].p99)
@@ -140,8 +140,8 @@ func callOut(all []hostSeries) []string {
 		}
 		return []string{"No host is far from the others."}
 	}
-	if len(slow) > maxCallOuts {
-		slow = append(slow[:maxCallOuts], fmt.Sprintf("%d more hosts are far from the others.", len(slow)-maxCallOuts))
+	if len(slow) > maxNamedHosts {
+		slow = append(slow[:maxNamedHosts], fmt.Sprintf("%d more hosts are far from the others.", len(slow)-maxNamedHosts))
 	}
 	return slow
 }
@@ -149,7 +149,7 @@ func callOut(all []hostSeries) []string {
 // hostCharts draws all hosts on the same scale.
 func (p *Page) hostCharts(g *group, all []hostSeries) block {
 	_, length := g.length()
-	bytes := g.moves()
+	bytes := g.hasBytes()
 	largest := 0.0
 	for i := range all {
 		for _, v := range all[i].y {

@@ -37,7 +37,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 		notes = append(notes, sentence+".")
 		for _, phase := range report.PhasesOf(m) {
 			throughput := objectsText(phase.ObjectsPerS)
-			if g.moves() {
+			if g.hasBytes() {
 				throughput = human.Rate(phase.BytesPerS)
 			}
 			t.Rows = append(t.Rows, []string{strconv.Itoa(i+1) + " " + columns.Cut(name, 41), phase.Name, human.Seconds(phase.Seconds), throughput, phase.Latency(), human.Grouped(phase.Errors)})

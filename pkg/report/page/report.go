@@ -44,7 +44,7 @@ func Report(r *results.Report, o Options) *Page {
 	p.soFar("host", o.Hosts, o.Elapsed)
 	p.soFar("client", o.Clients, o.Elapsed)
 	p.cache(r.Cache)
-	p.before(r, groups)
+	p.preparation(r, groups)
 	p.reproduce(r)
 	return p
 }
@@ -109,8 +109,8 @@ func (g *group) length() (begin time.Time, length float64) {
 	return begin, length
 }
 
-// moves reports whether any operation moves payload.
-func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*results.Operation).HasBytes) }
+// hasBytes reports whether any operation moves payload.
+func (g *group) hasBytes() bool { return slices.ContainsFunc(g.ops, (*results.Operation).HasBytes) }
 
 // hosts returns the names of all hosts of a group.
 func (g *group) hosts() (names []string) {
@@ -226,9 +226,9 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	}
 }
 
-// before shows the preparation, which is not measured.
-func (p *Page) before(r *results.Report, groups []group) {
-	s := section{ID: "preparation", Title: "Preparation", Lead: []string{"This is in none of the figures above."}}
+// preparation shows the preparation, which is not measured.
+func (p *Page) preparation(r *results.Report, groups []group) {
+	s := section{ID: "preparation", Title: "Preparation", Lead: []string{"The figures above do not include it."}}
 	for i := range r.Groups {
 		g := groupOf(r, i)
 		if len(g.ops) == 0 || slices.ContainsFunc(groups, func(m group) bool { return m.GroupReport == g.GroupReport }) {

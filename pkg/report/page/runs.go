@@ -96,7 +96,7 @@ func (p *Page) compareTotals(sides []side) {
 	for i := range sides {
 		f, ok := sides[i].report.Total()
 		if !ok {
-			p.Lead = append(p.Lead, "There is no figure for each run as a whole; the operations are compared one by one.")
+			p.Lead = append(p.Lead, "Not all runs have a total, so each operation is compared separately.")
 			return
 		}
 		totals = append(totals, f)
@@ -140,7 +140,7 @@ func (p *Page) compareTotals(sides []side) {
 	if len(sides) == 2 {
 		p.Lead = append(p.Lead, comparison.TwoRuns)
 	} else {
-		p.Lead = append(p.Lead, "Single runs prove nothing: runs of the same thing differ, too. For a verdict, compare sets of runs with warp cmp or warp ab.")
+		p.Lead = append(p.Lead, "Single runs prove nothing, because runs of the same benchmark differ as well. For a verdict, compare sets of runs with warp cmp or warp ab.")
 	}
 }
 
@@ -277,8 +277,8 @@ func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Se
 	return x, of, segments, length
 }
 
-// bridged interpolates between the points of a run, where only other runs have points.
-func bridged(x []float64, at []int, value func(i int) float64) []float64 {
+// interpolated interpolates between the points of a run, where only other runs have points.
+func interpolated(x []float64, at []int, value func(i int) float64) []float64 {
 	y := spread(len(x), at, value)
 	for k := 1; k < len(at); k++ {
 		a, b := at[k-1], at[k]
@@ -300,7 +300,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	bytes := slices.ContainsFunc(same.of, func(op *results.Operation) bool { return op != nil && op.HasBytes() })
 	var lines []svg.Line
 	for i := range same.of {
-		lines = append(lines, svg.Line{Label: sides[i].name, Color: i % 8, Y: bridged(x, of[i], func(k int) float64 {
+		lines = append(lines, svg.Line{Label: sides[i].name, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 {
 			if bytes {
 				return segments[i][k].BytesPerS
 			}
@@ -319,7 +319,7 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 			name, class string
 			of          func(*results.SegmentStats) float64
 		}{{"p50", "", func(s *results.SegmentStats) float64 { return s.P50 }}, {"p99", "dash", func(s *results.SegmentStats) float64 { return s.P99 }}} {
-			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: bridged(x, of[i], func(n int) float64 {
+			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: interpolated(x, of[i], func(n int) float64 {
 				if d := segments[i][n].Duration; d != nil {
 					return k.of(d)
 				}

@@ -30,7 +30,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 		p.Cards = append(p.Cards, throughputCard(g), latencyCard(g))
 	}
 	limit := p.limitCard(r, groups)
-	p.Cards = append(p.Cards, errorCard(groups, requests, failed), steadyCard(groups))
+	p.Cards = append(p.Cards, errorCard(groups, requests, failed), stabilityCard(groups))
 	var words []string
 	for _, c := range p.Cards {
 		if c.sentence != "" {
@@ -85,7 +85,7 @@ func throughputCard(g *group) card {
 		return c
 	}
 	objects := objectsText(g.ObjectsPerS)
-	if !g.moves() {
+	if !g.hasBytes() {
 		c.Figure = objects
 		return c
 	}
@@ -164,8 +164,8 @@ func percentOf(part, all uint64) string {
 	return fmt.Sprintf("%.0f %%", share)
 }
 
-// steadyCard is about the operation whose throughput varied the most.
-func steadyCard(groups []group) card {
+// stabilityCard is about the operation whose throughput varied the most.
+func stabilityCard(groups []group) card {
 	rank := map[string]int{"steady": 1, "drifting": 2, "unsteady": 3}
 	var worst *results.Operation
 	for i := range groups {
