@@ -191,7 +191,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	return nil
 }
 
-// exportResult is what export says with --json.
+// exportResult is what export and report say with --json.
 type exportResult struct {
 	Version int    `json:"version"`
 	Command string `json:"command"`

@@ -15,6 +15,7 @@ import (
 	"warp/cli/files"
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
+	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/anonymous"
 	"warp/pkg/compare"
@@ -71,9 +72,9 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 		return err
 	}
 	ending := strings.ToLower(filepath.Ext(path))
-	what := "page"
+	what, format := "page", "html"
 	if ending == ".txt" || ending == ".json" {
-		what = "report"
+		what, format = "report", ending[1:]
 		if len(runs) > 1 {
 			return exit.Usagef("--out: a report as %s is about one run, and these are %d", ending, len(runs)).WithHint("name a page, which ends in .html")
 		}
@@ -87,6 +88,9 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	}
 	if err := files.WriteNew(path, func(w io.Writer) error { return writeRuns(w, ending, runs, analysis.Verbose) }); err != nil {
 		return exit.Errorf("--out: %w", err)
+	}
+	if inv.JSON {
+		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, exportResult{1, "report", path, format}) })
 	}
 	inv.Notef("%s of %s written to %q", what, human.Count(len(runs), "run", "runs"), path)
 	return nil

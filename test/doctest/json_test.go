@@ -492,6 +492,7 @@ func (s sighting) assertions(t *testing.T, dir string) {
 func (s sighting) files(t *testing.T, dir string) {
 	s.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "--assert=errors<=100%", "open.csv.zst", "full.csv.zst").out)
 	s.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
+	s.object(t, "Exported file", mustWarp(t, 0, dir, "report", "--json", "-o", "m.html", "m.csv.zst").out)
 	s.object(t, "Set mark", setMark(t, dir))
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, reportType)
 }

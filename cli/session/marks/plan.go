@@ -79,6 +79,9 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 	if err == nil && d.More() {
 		err = errors.New("more follows")
 	}
+	if errors.As(err, new(*json.UnmarshalTypeError)) {
+		err = errors.New("it must be an object, and all its values texts")
+	}
 	if err != nil {
 		return nil, fmt.Errorf(`%.60q is not a mark (%w): write {"at":"2m","text":"what is done"}, and "exec" for a command`, text, err)
 	}

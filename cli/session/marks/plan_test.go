@@ -16,6 +16,8 @@ func TestParsePlannedMark(t *testing.T) {
 		`{"at":"-2m","text":"x"}`:                               `at is "-2m"`,
 		`{"at":"2m","text":"x","command":"y"}`:                  "is not a mark",
 		`{"at":"2m","text":"x"} {}`:                             "more follows",
+		`[{"at":"2m","text":"x"}]`:                              "it must be an object, and all its values texts",
+		`{"at":2,"text":"x"}`:                                   "it must be an object, and all its values texts",
 		`2m disk pulled`:                                        "is not a mark",
 		`{"at":"1s","text":"` + strings.Repeat("x", 201) + `"}`: "at most 200 characters",
 		`{"at":"1s","text":"x","exec":"` + strings.Repeat("x", 5000) + `"}`: "at most 4096",
