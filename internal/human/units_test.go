@@ -83,3 +83,12 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestWholePercent(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{0: "0", .0001: "<1", .004: "<1", .0099: "<1", .01: "1", .456: "46", 1: "100"} {
+		if got := WholePercent(share); got != want {
+			t.Errorf("%g: %q, want %q", share, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package human
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -87,4 +88,12 @@ func LowerFirst(s string) string {
 		return s
 	}
 	return string(unicode.ToLower(r)) + s[size:]
+}
+
+// WholePercent formats a share as a whole number of percent, which is 0 only if the share is.
+func WholePercent(share float64) string {
+	if share > 0 && share < .01 {
+		return "<1"
+	}
+	return strconv.FormatFloat(100*share, 'f', 0, 64)
 }

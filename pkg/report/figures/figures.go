@@ -5,7 +5,6 @@ package figures
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"warp/internal/columns"
@@ -81,7 +80,7 @@ func describe(unit human.RateUnit) [Requests + 1]description {
 	highest := func(s *results.Stats) float64 { return s.Max }
 	return [...]description{
 		Errors:  {"errors", 0, func(r *Row) string { return human.Grouped(r.Errors) }},
-		Share:   {"share", 4, func(r *Row) string { return fmt.Sprintf("%.0f%%", 100*r.Share) }},
+		Share:   {"share", 4, func(r *Row) string { return human.WholePercent(r.Share) + "%" }},
 		Bytes:   {unit.Name(), 0, bytes(unit, func(r *Row) float64 { return r.BytesPerS })},
 		Objects: {"obj/s", 1, objects},
 		Mean: {"mean", 8, service(func(s *results.Stats) float64 { return s.Mean },

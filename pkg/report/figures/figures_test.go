@@ -30,7 +30,7 @@ func TestColumns(t *testing.T) {
 		{rows, Report(), `
 op    errors  share  MiB/s  obj/s    mean     p50     p90     p99   p99.9     max  ttfb p50  ttfb p99  requests
 GET        1   100%    3.0    300  2.00ms  1.00ms  3.00ms  4.00ms  5.00ms  6.00ms    1.00ms    4.00ms    12,345
-STAT       0     0%      -      -       -       -       -       -       -       -         -         -         9
+STAT       0    <1%      -      -       -       -       -       -       -       -         -         -         9
 LIST       0     0%      -    0.0  7.00ms       -       ≈3.50ms       -       -       -         -         -         0`},
 		{rows[1:2], []Figure{Requests, Share, Bytes, P50, P99, MeanBytes}, `
 op    requests  p99

@@ -60,7 +60,7 @@ func ranSentence(r *results.Report, groups []group, requests uint64) string {
 	if len(groups) == 1 && len(g.ops) > 1 {
 		var shares []string
 		for _, op := range g.ops {
-			shares = append(shares, fmt.Sprintf("%.0f %% %s", 100*op.Share, human.Visible(op.Op)))
+			shares = append(shares, human.WholePercent(op.Share)+" % "+human.Visible(op.Op))
 		}
 		fmt.Fprintf(&b, " (%s)", strings.Join(shares, ", "))
 	}
