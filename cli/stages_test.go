@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func measureStages(t *testing.T) error {
 	for _, op := range r.Operations {
 		requests[op.Statement] += op.Requests
 	}
-	if len(r.Statements) != 3 || r.Statements[1] != "2s@50..250" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
+	if len(r.Statements) != 3 || r.Statements[1] != "50 to 250/s for 2s" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
 		t.Errorf("stages %q have %v requests", r.Statements, requests)
 	}
 	mu.Lock()
@@ -76,10 +77,17 @@ func TestUnsentRequestsOfStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The stages are named by their rates.
+	if title := "Stage 2: 200/s for 6s"; !strings.Contains(run.out, title) || strings.Contains(run.out, "tatement") {
+		t.Errorf("no %q in\n%s", title, run.out)
+	}
 	for _, op := range r.Operations {
 		g := r.Groups[op.Group]
 		if op.Statement == 1 && g.Unsent != 0 {
 			t.Errorf("%d requests of the first stage were not sent", g.Unsent)
+		}
+		if asked := []float64{0, 10, 200}[op.Statement]; math.Abs(g.OfferedPerS-asked) > .01*asked || g.AchievedPerS > asked {
+			t.Errorf("stage %d offered %v/s instead of %v/s, achieved %v/s", op.Statement, g.OfferedPerS, asked, g.AchievedPerS)
 		}
 		if op.Statement == 2 && (g.Unsent+int64(op.Requests) != 1200 || g.OfferedPerS < 2*g.AchievedPerS || op.Response.Unsent != uint64(g.Unsent) || r.Conditions.Unsent != g.Unsent) {
 			t.Errorf("%d requests, %d unsent, %+v; offered %v/s, achieved %v/s, conditions %+v", op.Requests, g.Unsent, op.Response, g.OfferedPerS, g.AchievedPerS, r.Conditions)

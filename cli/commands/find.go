@@ -20,7 +20,6 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/reports"
 	"warp/cli/session/plan"
-	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/pkg/assert"
 	"warp/pkg/bench"
@@ -345,7 +344,7 @@ func (f *findFlags) search(ctx context.Context, inv *command.Invocation, s *find
 	result, failed := find.Run(ctx, s, f.Options)
 	failed = exit.Join(failed, s.Release(ctx))
 	r := find.NewReport(result, &f.Options)
-	r.Command, r.Benchmark, r.Folder = redact.Quote(append([]string{"warp"}, s.Folder.Benchmark...)), s.Folder.Benchmark[0], s.Folder.Path
+	r.Command, r.Benchmark, r.Folder = inv.Line, s.Folder.Benchmark[0], s.Folder.Path
 	for _, a := range f.asserts {
 		r.Assertions = append(r.Assertions, a.Text)
 	}

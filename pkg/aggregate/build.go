@@ -262,7 +262,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 	s.schedule(&gr, g, ops)
 	r.Groups = append(r.Groups, gr)
 	r.Operations = append(r.Operations, ops...)
-	r.Warnings = append(r.Warnings, g.warnings(&gr, ops, &s.options)...)
+	r.Warnings = append(r.Warnings, g.warnings(&gr, ops, &s.options, s.stageLength(g) > 0)...)
 	return nil
 }
 
@@ -428,7 +428,11 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 	if due+waits.Count() == 0 || due < requests {
 		return
 	}
-	r.OfferedPerS, r.AchievedPerS = exact.Ratio(float64(due+waits.Count()), r.WindowS), exact.Ratio(float64(ended), r.WindowS)
+	asked, took := r.WindowS, r.WindowS
+	if length := s.stageLength(g); length > 0 {
+		asked, took = length, max(length, r.WindowS) // its last answers may come later
+	}
+	r.OfferedPerS, r.AchievedPerS = exact.Ratio(float64(due+waits.Count()), asked), exact.Ratio(float64(ended), took)
 	r.Unsent = int64(waits.Count())
 	response.Merge(&waits)
 	r.Response = withUnsent(results.StatsOf(&response), &waits)
@@ -437,6 +441,20 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the group is the operation
 		ops[0].Timeline.AddUnsent(&waits)
 	}
+}
+
+// stageLength returns how long a stage asked for requests, in s; 0 if the group is not a stage, or its log was cut off.
+func (s *Summary) stageLength(g *groupView) (length float64) {
+	n := int(g.Statement.Number)
+	if n == 0 || s.trailer == nil {
+		return 0
+	}
+	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
+		if t != nil && n <= len(t.StageLengths) {
+			length = max(length, float64(t.StageLengths[n-1])/1e9)
+		}
+	}
+	return length
 }
 
 // unsent returns how long requests of a run, "" for all, had waited that were never sent. each calls its function for those

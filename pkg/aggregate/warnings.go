@@ -11,9 +11,10 @@ import (
 )
 
 // warnings returns what a reader of the group's figures should know.
-func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o *Options) (all []string) {
+func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o *Options, staged bool) (all []string) {
 	names := strings.Join(r.Operations, ", ")
 	if s := g.Statement; s.Number > 0 {
+		s.Stage = staged
 		names = human.UpperFirst(s.Title()) + ", " + names
 	}
 	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }

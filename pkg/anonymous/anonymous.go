@@ -67,6 +67,9 @@ func (n *Names) Report(r *results.Report) {
 		r.Parameters[name] = n.setting(r.Benchmark, name, text)
 	}
 	for i := range r.Statements {
+		if r.Staged() {
+			break // rates and times are no names
+		}
 		r.Statements[i] = statement(r.Statements[i])
 	}
 	if w := r.Workload; w != nil {

@@ -50,14 +50,14 @@ func Judge(all []*Assertion, r *results.Report, strict bool) (judged []results.A
 
 // A subject has the figures by which an assertion is judged: an operation, or a whole group.
 type subject struct {
-	timeline  *results.Timeline
-	group     *results.GroupReport
-	response  *results.Stats
-	statement int
-	run       string
-	basis     results.Basis
-	bytes     bool // it moves payload
-	unsent    bool // unsent requests may belong to it
+	timeline *results.Timeline
+	group    *results.GroupReport
+	response *results.Stats
+	of       *results.Operation // the only one or the first of a group; nil = none
+	run      string
+	basis    results.Basis
+	bytes    bool // it moves payload
+	unsent   bool // unsent requests may belong to it
 }
 
 // subjectsOf finds the operations or groups that an assertion applies to.
@@ -72,14 +72,14 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 			continue
 		}
 		if total {
-			s := subject{timeline: g.Timeline, group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
+			s := subject{timeline: g.Timeline, group: g, response: g.Response, of: ops[0], run: g.Run, basis: g.WindowBasis}
 			s.bytes = slices.ContainsFunc(ops, (*results.Operation).HasBytes)
 			all = append(all, s)
 			continue
 		}
 		for _, o := range ops {
 			if o.Op == a.Op {
-				all = append(all, subject{timeline: o.Timeline, group: g, response: o.Response, statement: o.Statement, run: g.Run,
+				all = append(all, subject{timeline: o.Timeline, group: g, response: o.Response, of: o, run: g.Run,
 					basis: o.WindowBasis, bytes: o.HasBytes(), unsent: g.Unsent > 0 && len(ops) > 1})
 			}
 		}
@@ -311,8 +311,11 @@ func (v *verdict) worst(s *results.Slice) string {
 // result returns the outcome with its sentence.
 func (v *verdict) result(outcome, why string) results.Assertion {
 	a := results.Assertion{
-		Assertion: v.Text, Subject: v.Subject(), Statement: v.statement, Result: outcome,
+		Assertion: v.Text, Subject: v.Subject(), Result: outcome,
 		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.total, Held: v.passed, Smaller: v.Cmp.Upper(),
+	}
+	if v.of != nil {
+		a.Statement, a.Stage = v.of.Statement, v.of.Stage
 	}
 	scale := v.Unit.Scale
 	if v.timeline != nil {
@@ -349,8 +352,8 @@ func pointer(x float64) *float64 {
 // reason.
 func (v *verdict) sentence(outcome, why string) string {
 	s := v.Text
-	if v.statement > 0 {
-		s = fmt.Sprintf("statement %d: %s", v.statement, s)
+	if v.of != nil && v.of.Statement > 0 {
+		s = v.of.Part().Title() + ": " + s
 	} else if v.run != "" {
 		s = fmt.Sprintf("run %s: %s", v.run, s)
 	}

@@ -39,7 +39,7 @@ func figures(suite string, r *results.Report, judged []results.Assertion) (all [
 			name = a.Assertion
 		}
 		unit, scale := tracked(a.Unit)
-		f := figure{called(suite, op, a.Statement), name, unit, tidy(*a.Measured * scale), nil, nil, a.Smaller}
+		f := figure{called(suite, op, a.PartTitle()), name, unit, tidy(*a.Measured * scale), nil, nil, a.Smaller}
 		if a.Low != nil {
 			f.low, f.high = pointer(*a.Low*scale), pointer(*a.High*scale)
 		}
@@ -64,7 +64,7 @@ func figures(suite string, r *results.Report, judged []results.Assertion) (all [
 				continue
 			}
 			if ok {
-				add(figure{called(suite, o.Op, o.Statement), m.Name, unit, tidy(v / scale), nil, nil, !m.Higher})
+				add(figure{called(suite, o.Op, o.Part().Title()), m.Name, unit, tidy(v / scale), nil, nil, !m.Higher})
 			}
 		}
 	}
@@ -88,10 +88,10 @@ func tracked(unit string) (name string, scale float64) {
 }
 
 // called returns the name of the benchmark in trackers.
-func called(suite, op string, statement int) string {
+func called(suite, op, part string) string {
 	name := "warp " + suite
-	if statement > 0 {
-		name += " statement " + digits(float64(statement))
+	if part != "" {
+		name += " " + part
 	}
 	if op != "" {
 		name += " " + op

@@ -109,11 +109,11 @@ func (o *Options) OpenLoop() bool {
 func (o *Options) Header(engine string, start time.Time) oplog.Header {
 	var stages []string
 	for _, s := range o.Stages {
-		stages = append(stages, s.String())
+		stages = append(stages, s.Title())
 	}
 	return oplog.Header{
-		Statements: stages,
-		Warp:       o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
+		Statements: stages, Staged: len(stages) > 0,
+		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
 		Engine: engine, Start: start.UTC(), Windowed: true, Checks: o.Checks, Like: o.Like, Replay: o.Replay,
 	}
 }

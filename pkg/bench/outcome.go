@@ -82,7 +82,7 @@ func (u *run) describeWindow(t *oplog.Trailer) {
 	if u.unsent != nil {
 		t.Unsent, t.UnsentWaits = u.unsent.Count, u.unsent
 	}
-	t.UnsentStages = u.unsentStages
+	t.UnsentStages, t.StageLengths = u.unsentStages, u.stageLengths
 	for _, stage := range u.unsentStages {
 		t.Unsent += stage.Count
 	}

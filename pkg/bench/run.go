@@ -44,6 +44,7 @@ type run struct {
 	load         *hostload.Load
 	unsent       *oplog.Unsent
 	unsentStages []oplog.Unsent // of each stage; nil if all requests were sent
+	stageLengths []int64        // ns
 	notes        []string       // about stages
 	window       *recording.Window
 	coordinator  recording.Coordinator // nil = this process decides on the window
@@ -226,16 +227,24 @@ func (u *run) logUnsent(unsent pacing.Unsent, drained time.Time) oplog.Unsent {
 	}
 }
 
-// countUnsentByStage counts the arrivals that were due in each stage and were not sent. A stage of which no request was sent
+// countUnsentByStage notes how long each stage was, and counts the arrivals that were due in it and were not sent. A stage of which no request was sent
 // has no place in the report, so that notes have the numbers, too.
 func (u *run) countUnsentByStage(drained time.Time) {
 	from := u.begun
+	_, end := u.window.Span()
 	stages := make([]oplog.Unsent, len(u.opts.Stages))
 	for i, stage := range u.opts.Stages {
 		to := from.Add(stage.Length)
+		if ended := u.timeOf(end); ended.Before(to) { // the run was interrupted
+			to = ended
+		}
+		if !from.Before(to) {
+			break
+		}
+		u.stageLengths = append(u.stageLengths, int64(to.Sub(from)))
 		if unsent := u.pacer.Unsent(from, to); unsent.Count > 0 {
 			stages[i], u.unsentStages = u.logUnsent(unsent, drained), stages
-			u.notes = append(u.notes, fmt.Sprintf("stage %d (%s): %s due and never sent", i+1, stage, human.Count(unsent.Count, "request was", "requests were")))
+			u.notes = append(u.notes, fmt.Sprintf("stage %d (%s): %s due and never sent", i+1, stage.Title(), human.Count(unsent.Count, "request was", "requests were")))
 		}
 		from = to
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"warp/internal/exact"
+	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
 
@@ -47,6 +48,7 @@ type OpChange struct {
 	Op           string            `json:"op"`
 	Statement    int               `json:"statement,omitempty"` // of a script, from 1
 	Warmup       bool              `json:"warmup,omitempty"`    // of that statement
+	Stage        bool              `json:"stage,omitempty"`     // the statement is a stage of --stages
 	Requests     Change            `json:"requests"`
 	Errors       Change            `json:"errors"`
 	ErrorsByCode map[string]Change `json:"errors_by_code"`
@@ -67,6 +69,11 @@ type OpChange struct {
 
 	HasBytes      bool   `json:"-"` // whether either side moved payload
 	StatementText string `json:"-"` // where it is the same on both sides
+}
+
+// Part returns the statement or stage.
+func (c *OpChange) Part() oplog.Statement {
+	return oplog.Statement{Number: uint16(c.Statement), WarmUp: c.Warmup, Stage: c.Stage}
 }
 
 // A StatsChange is what changed in a distribution of durations, in ms.
@@ -179,7 +186,7 @@ func countChange(before, after uint64) Change { return change(float64(before), f
 
 func compareOps(b, a *results.Operation) OpChange {
 	c := OpChange{
-		Op: a.Op, Statement: a.Statement, Warmup: a.Warmup, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
+		Op: a.Op, Statement: a.Statement, Warmup: a.Warmup, Stage: a.Stage, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
 		ErrorsByCode: map[string]Change{},
 		RanS:         change(b.RanS, a.RanS), WindowS: change(b.WindowS, a.WindowS),
 		Concurrency:  change(float64(b.Concurrency), float64(a.Concurrency)),

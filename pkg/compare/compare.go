@@ -119,6 +119,7 @@ type Subject struct {
 	Op        string `json:"op"` // "" = all
 	Statement int    `json:"statement,omitempty"`
 	Warmup    bool   `json:"warmup,omitempty"`
+	Stage     bool   `json:"stage,omitempty"` // the statement is a stage of --stages
 	Host      string `json:"host,omitempty"`
 	Rows      []Row  `json:"metrics"`
 }

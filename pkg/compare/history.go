@@ -60,6 +60,7 @@ func (r *PastRun) Report() *results.Report { return r.report }
 type Series struct {
 	Op        string        `json:"op"` // "" = all
 	Statement int           `json:"statement,omitempty"`
+	Stage     bool          `json:"stage,omitempty"` // the statement is a stage of --stages
 	Metric    string        `json:"metric"`
 	Unit      results.Unit  `json:"unit"`
 	Higher    bool          `json:"higher_is_better"`
@@ -188,7 +189,7 @@ func (w *Workload) collect(o Options) {
 				if !known {
 					at = len(w.Series)
 					index[id{k, m.Name}] = at
-					w.Series = append(w.Series, Series{Op: k.Op, Statement: k.Statement, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
+					w.Series = append(w.Series, Series{Op: k.Op, Statement: k.Statement, Stage: k.Stage, Metric: m.Name, Unit: m.Unit, Higher: m.Higher,
 						Values: make([]*float64, len(w.Runs)), Changes: []ChangePoint{}})
 				}
 				w.Series[at].Values[i] = &value

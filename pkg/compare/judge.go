@@ -87,7 +87,7 @@ func (c *comparison) figures(r *results.Report, add func(Name, bool, results.Fig
 		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == results.KindPreparation {
 			continue
 		}
-		k := Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup}
+		k := Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Stage: o.Stage}
 		if !(ok && total.Op == o.Op) {
 			once(k, !ok && !o.Warmup, o.Figures())
 		}
@@ -106,7 +106,7 @@ func (c *comparison) tables(subjects []*subject) error {
 	v := c.v
 	v.Subjects = make([]Subject, len(subjects))
 	for i, s := range subjects {
-		v.Subjects[i] = Subject{Op: s.Op, Statement: s.Statement, Warmup: s.Warmup, Host: s.Host, Rows: c.rows(s)}
+		v.Subjects[i] = Subject{Op: s.Op, Statement: s.Statement, Warmup: s.Warmup, Stage: s.Stage, Host: s.Host, Rows: c.rows(s)}
 	}
 	for _, choice := range c.Judge {
 		if _, ok := v.Row(choice.Op, choice.Metric); !ok {

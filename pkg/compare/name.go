@@ -11,22 +11,28 @@ type Name struct {
 	Op        string // "" = all
 	Statement int    // of a script, from 1
 	Warmup    bool   // of that statement
+	Stage     bool   // the statement is a stage of --stages
 	Host      string // "" = all
 }
 
 // Name returns what the rows are about.
-func (s *Subject) Name() Name { return Name{s.Op, s.Statement, s.Warmup, s.Host} }
+func (s *Subject) Name() Name { return Name{s.Op, s.Statement, s.Warmup, s.Stage, s.Host} }
 
 // Name returns the operation.
-func (c *OpChange) Name() Name { return Name{Op: c.Op, Statement: c.Statement, Warmup: c.Warmup} }
+func (c *OpChange) Name() Name {
+	return Name{Op: c.Op, Statement: c.Statement, Warmup: c.Warmup, Stage: c.Stage}
+}
 
 // Name returns what the metric is of.
-func (s *Series) Name() Name { return Name{Op: s.Op, Statement: s.Statement} }
+func (s *Series) Name() Name { return Name{Op: s.Op, Statement: s.Statement, Stage: s.Stage} }
 
 // String returns the name as tables and sentences show it.
 func (n Name) String() string {
 	label := cmp.Or(n.Op, "Total")
-	if n.Statement > 0 {
+	switch {
+	case n.Stage:
+		label = fmt.Sprintf("Stage %d %s", n.Statement, label)
+	case n.Statement > 0:
 		label = fmt.Sprintf("Statement %d %s", n.Statement, label)
 	}
 	if n.Warmup {

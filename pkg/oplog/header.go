@@ -19,7 +19,8 @@ type Header struct {
 	Seed       uint64            `json:"seed,string"`       // a string, since JSON readers round above 2^53
 	Start      time.Time         `json:"start"`
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
-	Statements []string          `json:"statements,omitempty"` // of a script, as they were written
+	Statements []string          `json:"statements,omitempty"` // of a script, as they were written, or the stages of --stages
+	Staged     bool              `json:"staged,omitempty"`     // the statements are stages
 	Workload   *Workload         `json:"workload,omitempty"`   // of all clients together; older logs have none
 	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
 	// Threads is how many the client may use, where that was known before the
@@ -84,9 +85,11 @@ type Trailer struct {
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
 	// UnsentStages are the same for each stage of a run whose rate changes in stages; nil if all of its requests were sent.
 	UnsentStages []Unsent `json:"unsent_stages,omitempty"`
-	CutOff       *CutOff  `json:"cut_off,omitempty"`
-	Pauses       []Pause  `json:"pauses,omitempty"`
-	Picks        *Picks   `json:"picks,omitempty"`
+	// StageLengths are the lengths of the stages, in ns; that of the last one is shorter if the run ended early.
+	StageLengths []int64 `json:"stage_lengths_ns,omitempty"`
+	CutOff       *CutOff `json:"cut_off,omitempty"`
+	Pauses       []Pause `json:"pauses,omitempty"`
+	Picks        *Picks  `json:"picks,omitempty"`
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
 	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
 	Merged []*Trailer `json:"merged,omitempty"`

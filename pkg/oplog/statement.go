@@ -12,6 +12,7 @@ import (
 type Statement struct {
 	Number uint16 // from 1
 	WarmUp bool   // the statement was still warming up
+	Stage  bool   // it is a stage of --stages, for Title only: rows of a log do not say so
 }
 
 // warmUpSuffix marks the requests of a warm-up in the log.
@@ -36,6 +37,8 @@ func (s Statement) Title() string {
 	switch {
 	case s.Number == 0:
 		return ""
+	case s.Stage:
+		return fmt.Sprintf("stage %d", s.Number)
 	case s.WarmUp:
 		return fmt.Sprintf("statement %d, warm-up", s.Number)
 	}

@@ -16,7 +16,7 @@ func scriptLog(n int) []byte {
 	f := oplog.ScriptText()
 	text.Write(f.AppendColumns(nil))
 	for i := range records {
-		records[i].Statement = oplog.Statement{uint16(1 + i*3/n), i%100 == 7}
+		records[i].Statement = oplog.Statement{Number: uint16(1 + i*3/n), WarmUp: i%100 == 7}
 		text.Write(f.AppendRow(nil, &records[i]))
 	}
 	return text.Bytes()

@@ -184,5 +184,5 @@ func (w *Writer) Close(t Trailer) error {
 // IsZero says that nothing is known about how the run ended.
 func (t *Trailer) IsZero() bool {
 	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0 &&
-		t.Window == nil && t.UnsentWaits == nil && t.UnsentStages == nil && t.CutOff == nil && len(t.Pauses) == 0 && t.Picks == nil
+		t.Window == nil && t.UnsentWaits == nil && t.UnsentStages == nil && t.StageLengths == nil && t.CutOff == nil && len(t.Pauses) == 0 && t.Picks == nil
 }

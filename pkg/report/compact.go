@@ -133,8 +133,11 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 			name = "MIXED"
 		}
 	}
-	if first.Statement > 0 {
-		name = fmt.Sprintf("%s: %s", statementOf(first.Statement, first.Warmup), name)
+	switch {
+	case first.Stage:
+		name = PartTitle(first.Part(), p.report.StatementText(first.Statement)) + ", " + name
+	case first.Statement > 0:
+		name = fmt.Sprintf("%s: %s", first.Part(), name)
 	}
 	where := human.Plural(len(first.Hosts), "host")
 	if len(first.Hosts) == 1 {

@@ -46,7 +46,7 @@ func CSV(w io.Writer, r *results.Report) error {
 				printer.Float(s.BytesPerS/human.MiB), printer.Float(exact.Ratio(float64(s.OpsEnded), s.DurationS)), printer.Float(s.ObjectsPerS),
 				s.Start.Format(time.RFC3339Nano), segmentEnd(op, k).Format(time.RFC3339Nano))
 			if statements {
-				fmt.Fprintf(b, "\t%s", statementOf(op.Statement, op.Warmup))
+				fmt.Fprintf(b, "\t%s", op.Part())
 			}
 			fmt.Fprintln(b, segmentTimes(s))
 		}

@@ -9,20 +9,21 @@ import (
 	"warp/pkg/results"
 )
 
-func statementOf(number int, warmup bool) oplog.Statement {
-	return oplog.Statement{Number: uint16(number), WarmUp: warmup}
-}
-
-// PrintStatement prints the line above the figures of a statement. It prints nothing for number 0, which is no statement.
-func PrintStatement(p *printer.Printer, number int, warmup bool, text string) {
-	if number == 0 {
+// PrintStatement prints the line above the figures of a statement or stage. It prints nothing for number 0, which is neither.
+func PrintStatement(p *printer.Printer, part oplog.Statement, text string) {
+	if part.Number == 0 {
 		return
 	}
-	line := human.UpperFirst(statementOf(number, warmup).Title())
+	p.Line("%s", p.Bold(PartTitle(part, text)))
+}
+
+// PartTitle returns the name of a statement or stage, followed by its text if that is known.
+func PartTitle(part oplog.Statement, text string) string {
+	title := human.UpperFirst(part.Title())
 	if text != "" {
-		line += ": " + human.OneLine(text)
+		title += ": " + human.OneLine(text)
 	}
-	p.Line("%s", p.Bold(line))
+	return title
 }
 
 // scripted reports whether the report is about the statements of a script.

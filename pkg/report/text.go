@@ -104,7 +104,7 @@ func (p *textPrinter) average(op *results.Operation) string {
 }
 
 func (p *textPrinter) operation(op *results.Operation, mixed bool, r *results.Report) {
-	PrintStatement(&p.Printer, op.Statement, op.Warmup, r.StatementText(op.Statement))
+	PrintStatement(&p.Printer, op.Part(), r.StatementText(op.Statement))
 	p.Line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
 		p.Line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)

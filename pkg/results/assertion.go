@@ -1,5 +1,7 @@
 package results
 
+import "warp/pkg/oplog"
+
 // The results of assertions.
 const (
 	Passed       = "passed"
@@ -14,6 +16,7 @@ type Assertion struct {
 	Assertion string   `json:"assertion"`           // as it was written
 	Subject   string   `json:"subject"`             // operation and metric
 	Statement int      `json:"statement,omitempty"` // of a script, from 1
+	Stage     bool     `json:"stage,omitempty"`     // the statement is a stage of --stages
 	Result    string   `json:"result"`              // "passed", "failed", "inconclusive", or "flaky"
 	Measured  *float64 `json:"measured"`            // null if there was nothing to measure
 	Unit      string   `json:"unit"`
@@ -28,4 +31,9 @@ type Assertion struct {
 	Sentence string     `json:"sentence"`            // the result in one sentence
 	First    *Assertion `json:"first_run,omitempty"` // the first result, if the run was repeated
 	Smaller  bool       `json:"-"`                   // smaller is better
+}
+
+// PartTitle returns the name of the statement or stage that was judged, "" if the run has none.
+func (a *Assertion) PartTitle() string {
+	return oplog.Statement{Number: uint16(a.Statement), Stage: a.Stage}.Title()
 }

@@ -26,7 +26,7 @@ type Report struct {
 	Runs       []string          `json:"runs,omitempty"`       // ids of the runs in the log
 	Seed       uint64            `json:"seed,string"`          // of the run's random choices; "0" if unknown
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value
-	Statements []string          `json:"statements,omitempty"` // of a script, as written; the first has number 1
+	Statements []string          `json:"statements,omitempty"` // of a script, as written, or the stages of --stages; the first has number 1
 	Workload   *oplog.Workload   `json:"workload,omitempty"`   // identity of the load: runs with the same id made the same; missing in foreign results
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
@@ -107,6 +107,7 @@ type Operation struct {
 	Op           string            `json:"op"`                  // GET, PUT, …
 	Statement    int               `json:"statement,omitempty"` // of a script, from 1
 	Warmup       bool              `json:"warmup,omitempty"`    // these are the requests of its WARMUP
+	Stage        bool              `json:"stage,omitempty"`     // the statement is a stage of --stages
 	Group        int               `json:"group"`               // index into groups
 	Requests     uint64            `json:"requests"`            // all requests, including failed ones and those outside the window
 	Errors       uint64            `json:"errors"`              // failed requests that started in the window
@@ -381,7 +382,12 @@ func (o *Operation) Label() string {
 	if o.Statement == 0 {
 		return o.Op
 	}
-	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
+	return o.Op + " (" + o.Part().Title() + ")"
+}
+
+// Part returns the statement or stage that the operation belongs to.
+func (o *Operation) Part() oplog.Statement {
+	return oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup, Stage: o.Stage}
 }
 
 // OperationsOf returns the operations of a group.
@@ -394,7 +400,12 @@ func (r *Report) OperationsOf(group int) (ops []*Operation) {
 	return ops
 }
 
-// StatementText returns the statement as written, or "" if unknown.
+// Staged reports whether the statements are stages of --stages.
+func (r *Report) Staged() bool {
+	return slices.ContainsFunc(r.Operations, func(o Operation) bool { return o.Stage })
+}
+
+// StatementText returns the statement as written, or what the stage asked for, or "" if unknown.
 func (r *Report) StatementText(number int) string {
 	if number < 1 || number > len(r.Statements) {
 		return ""
@@ -410,6 +421,9 @@ func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
 func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
 	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements
+	for i := range r.Operations {
+		r.Operations[i].Stage = h.Staged && r.Operations[i].Statement > 0
+	}
 	workload := identity.Recorded(&h)
 	r.Workload = &workload
 	r.End, r.EndReason = t.End, t.Reason

@@ -70,12 +70,22 @@ func parseRate(text string) (float64, error) {
 
 // String returns the stage as ParseStages parses it.
 func (s Stage) String() string {
-	rate := func(r float64) string { return strconv.FormatFloat(r, 'g', -1, 64) }
 	if s.From == s.To {
-		return human.Duration(s.Length) + "@" + rate(s.From)
+		return human.Duration(s.Length) + "@" + formatRate(s.From)
 	}
-	return human.Duration(s.Length) + "@" + rate(s.From) + ".." + rate(s.To)
+	return human.Duration(s.Length) + "@" + formatRate(s.From) + ".." + formatRate(s.To)
 }
+
+// Title describes the stage in words.
+func (s Stage) Title() string {
+	rates := formatRate(s.From)
+	if s.From != s.To {
+		rates += " to " + formatRate(s.To)
+	}
+	return rates + "/s for " + human.Duration(s.Length)
+}
+
+func formatRate(r float64) string { return strconv.FormatFloat(r, 'g', -1, 64) }
 
 // StagesLength returns how long all stages take.
 func StagesLength(stages []Stage) (sum time.Duration) {

@@ -170,13 +170,13 @@ func combineHeaders(logs []*sourceLog) oplog.Header {
 		engine = append(engine, x.Engine)
 		h.Start = earlier(h.Start, x.Start)
 		if i == 0 {
-			h.Seed, h.Statements = x.Seed, x.Statements
+			h.Seed, h.Statements, h.Staged = x.Seed, x.Statements, x.Staged
 		}
 		if h.Seed != x.Seed {
 			h.Seed = 0
 		}
-		if !slices.Equal(h.Statements, x.Statements) {
-			h.Statements = nil
+		if !slices.Equal(h.Statements, x.Statements) || h.Staged != x.Staged {
+			h.Statements, h.Staged = nil, false
 		}
 		workloads = append(workloads, x.Workload)
 		for k, v := range x.Parameters {

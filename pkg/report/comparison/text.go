@@ -39,7 +39,7 @@ func (p *textPrinter) only(side string, ops []string) {
 
 func (p *textPrinter) change(c *compare.OpChange) {
 	p.Line("%s", separator)
-	report.PrintStatement(&p.Printer, c.Statement, c.Warmup, c.StatementText)
+	report.PrintStatement(&p.Printer, c.Part(), c.StatementText)
 	p.Line("Operation: %s", p.Bold(c.Op))
 	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })

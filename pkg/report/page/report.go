@@ -52,8 +52,9 @@ func Report(r *results.Report, o Options) *Page {
 // A group is a group of the report with its operations.
 type group struct {
 	*results.GroupReport
-	ops  []*results.Operation
-	done []results.MarkReport
+	ops   []*results.Operation
+	done  []results.MarkReport
+	stage string // its title; "" = it is none
 }
 
 // measuredGroups returns the groups that the page is about: all except preparation.
@@ -71,7 +72,11 @@ func measuredGroups(r *results.Report) (all []group) {
 }
 
 func groupOf(r *results.Report, index int) group {
-	return group{GroupReport: &r.Groups[index], ops: r.OperationsOf(index), done: r.Marks}
+	g := group{GroupReport: &r.Groups[index], ops: r.OperationsOf(index), done: r.Marks}
+	if len(g.ops) > 0 && g.ops[0].Stage {
+		g.stage = report.PartTitle(g.ops[0].Part(), r.StatementText(g.ops[0].Statement))
+	}
+	return g
 }
 
 // name returns the name of the group if there are several.
@@ -79,6 +84,8 @@ func (g *group) name() string {
 	op := g.ops[0]
 	name := strings.Join(g.Operations, ", ")
 	switch {
+	case g.stage != "":
+		return human.Visible(g.stage) + ", " + name
 	case op.Statement > 0 && op.Warmup:
 		return fmt.Sprintf("Statement %d, warm-up: %s", op.Statement, name)
 	case op.Statement > 0:
@@ -268,7 +275,8 @@ func (p *Page) reproduce(r *results.Report) {
 		s.Blocks = append(s.Blocks, block{Code: command})
 	}
 	for i, text := range r.Statements {
-		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: human.Visible(text)})
+		part := oplog.Statement{Number: uint16(i + 1), Stage: r.Staged()}
+		s.Blocks = append(s.Blocks, block{Title: human.UpperFirst(part.Title()), Code: human.Visible(text)})
 	}
 	if w := r.Identity(); w.ID != "" {
 		s.Blocks = append(s.Blocks, block{Title: "Workload " + w.ID, Table: workloadTable(w)})
