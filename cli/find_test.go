@@ -74,6 +74,10 @@ func TestFind(t *testing.T) {
 	if keys := store.keys(t); len(keys) > 0 {
 		t.Errorf("left behind: %q", keys)
 	}
+	page, err := os.ReadFile(filepath.Join(dir, "page.html"))
+	if command := "warp find --assert='errors<=50%' --start=20 "; err != nil || !strings.HasPrefix(r.Command, command) || !strings.HasSuffix(r.Command, " --arrival=poisson") || !bytes.Contains(page, []byte("--max-time=14s --at-least=30")) {
+		t.Errorf("the command is %q, want %q…; page: %v", r.Command, command, err)
+	}
 	if strings.Contains(run.out, "secret-key") {
 		t.Error("the report has the key")
 	}
@@ -84,7 +88,7 @@ func TestFind(t *testing.T) {
 	if same.code != 0 || !strings.Contains(same.out, "The brackets overlap") {
 		t.Errorf("exit code %d: %s%s", same.code, same.err, same.out)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "change.html"))
+	page, err = os.ReadFile(filepath.Join(dir, "change.html"))
 	if err != nil || !bytes.Contains(page, []byte("The brackets overlap")) {
 		t.Errorf("the page: %v", err)
 	}

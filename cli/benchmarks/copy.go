@@ -19,6 +19,18 @@ func copyBenchmark() benchmark {
 	return benchmark{
 		name: "copy", summary: "copy objects inside the store",
 		op: &op, requests: []string{"COPY", "COPYPART"},
+		divided: func() []float64 {
+			switch {
+			case pool.foreign() && parts.size > 0:
+				return nil // nobody knows their sizes
+			case pool.foreign():
+				return []float64{1}
+			}
+			if n := op.PartsOf(pool.drawn.Max()); n > 0 {
+				return []float64{2, float64(n)} // one begins and one ends each
+			}
+			return []float64{1}
+		},
 		needs:    []provider.Feature{provider.Copies},
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
 		plan:     pool.then("has the store copy them to new names in random order"),

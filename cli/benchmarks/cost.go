@@ -20,6 +20,7 @@ const usualPart = 16 << 20
 type cost struct {
 	uploads  float64         // of the preparation
 	sizes    generator.Sizes // of objects; nil if the benchmark has none of its own
+	archive  int64           // size of the one object of the preparation that has all others in it; 0 = there is none
 	passes   int             // over these objects; 0 = no limit
 	partSize int64           // above it objects are uploaded in parts; 0 = never
 	replay   *replay.Plan    // what a replay sends; nil in other benchmarks
@@ -27,6 +28,14 @@ type cost struct {
 
 // setReplay sets the cost of a replay.
 func (c *cost) setReplay(p *replay.Plan) { c.replay, c.uploads = p, float64(p.Prepared) }
+
+// prepared returns the number of requests of the preparation, and their payload; 0 if that is not known.
+func (c *cost) prepared() (requests, bytes float64) {
+	if c.archive > 0 {
+		return c.inParts(c.uploads, c.archive), c.uploads * float64(c.archive)
+	}
+	return c.requests(c.uploads), c.bytes(c.uploads)
+}
 
 // requests returns the number of requests that upload n objects.
 func (c *cost) requests(n float64) float64 {
@@ -42,10 +51,18 @@ func (c *cost) requests(n float64) float64 {
 		}
 		return n
 	}
-	if c.sizes == nil || c.partSize <= 0 || c.sizes.Max() <= c.partSize {
+	if c.sizes == nil {
 		return n
 	}
-	return n * (math.Ceil(float64(c.sizes.Max())/float64(c.partSize)) + 2) // one begins and one ends each
+	return c.inParts(n, c.sizes.Max())
+}
+
+// inParts returns the number of requests that upload n objects of a size.
+func (c *cost) inParts(n float64, size int64) float64 {
+	if c.partSize <= 0 || size <= c.partSize {
+		return n
+	}
+	return n * (math.Ceil(float64(size)/float64(c.partSize)) + 2) // one begins and one ends each
 }
 
 // sent returns the number of requests of n operations of a kind.
@@ -71,7 +88,7 @@ func (c *cost) bytes(n float64) float64 {
 func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit string) {
 	c := &f.cost
 	if c.uploads > 0 {
-		p.Uploads, p.UploadBytes = c.requests(c.uploads), c.bytes(c.uploads)
+		p.Uploads, p.UploadBytes = c.prepared()
 	}
 	kinds := b.requests
 	if b.made != nil {

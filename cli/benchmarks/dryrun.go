@@ -43,7 +43,7 @@ func partSize(inv *command.Invocation, b benchmark, f *Flags) int64 {
 	case b.parts == "" && f.cost.uploads == 0, f.Target.Options.Whole():
 		return 0
 	}
-	if part := inv.Command.Lookup("part.size"); part != nil {
+	if part := inv.Command.Lookup("part.size"); part != nil && b.parts != "" { // another one is not about uploads
 		if size, _ := part.Get().(int64); size > 0 {
 			return size
 		}

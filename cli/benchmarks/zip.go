@@ -35,7 +35,9 @@ func zipBenchmark() benchmark {
 		payload: true, oneBucket: true, reads: true,
 		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
 		check: func(f *Flags) (err error) {
-			zip.Sizes, err = pool.sizes(f)
+			if zip.Sizes, err = pool.sizes(f); err == nil {
+				f.cost.uploads, f.cost.archive = 1, zip.MaxSize()
+			}
 			return err
 		},
 	}

@@ -39,6 +39,15 @@ func Zip(key string, sizes []int64, content *generator.Reader) (files []string, 
 	return files, body, zw.Close()
 }
 
+// ZipSize returns the maximum size of a ZIP with n files of a size: each has two headers and a descriptor, which name it twice.
+func ZipSize(n int, size int64) int64 {
+	const (
+		perFile = 30 + 24 + 46 + 28 + 2*len("00000000.rnd")
+		end     = 56 + 20 + 22
+	)
+	return int64(n)*(size+int64(perFile)) + end
+}
+
 // withoutPayload keeps the bytes that a ZIP writer writes, except the content of the
 // files, which the writer needs only for its checksum.
 type withoutPayload struct {

@@ -121,6 +121,15 @@ func (c *Copy) copy(ctx context.Context, w *bench.Worker, from *store.Object, ke
 	})
 }
 
+// PartsOf returns the number of parts in which an object is copied; 0 = as a whole.
+func (c *Copy) PartsOf(object int64) int64 {
+	size := c.partSize(object)
+	if object <= size {
+		return 0
+	}
+	return (object + size - 1) / size
+}
+
 // partSize returns the size of the parts in which an object is copied. A smaller
 // object is copied as a whole.
 func (c *Copy) partSize(object int64) int64 {

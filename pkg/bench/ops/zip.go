@@ -24,6 +24,9 @@ type Zip struct {
 	files []store.Object // their keys are ARCHIVE.zip/FILE
 }
 
+// MaxSize returns the maximum size of the ZIP.
+func (z *Zip) MaxSize() int64 { return archive.ZipSize(z.Files, z.Sizes.Max()) }
+
 // extract makes a store read files of archives.
 var extract = []store.Header{{Name: "x-minio-extract", Value: "true"}}
 
