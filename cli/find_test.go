@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("left behind: %q", keys)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page.html"))
-	if command := "warp find --assert='errors<=50%' --start=20 "; err != nil || !strings.HasPrefix(r.Command, command) || !strings.HasSuffix(r.Command, " --arrival=poisson") || !bytes.Contains(page, []byte("--max-time=14s --at-least=30")) {
+	if command := "warp find '--assert=errors<=50%' --start=20 "; err != nil || !strings.HasPrefix(r.Command, command) || !strings.HasSuffix(r.Command, " --arrival=poisson") || !bytes.Contains(page, []byte("--max-time=14s --at-least=30")) {
 		t.Errorf("the command is %q, want %q…; page: %v", r.Command, command, err)
 	}
 	if strings.Contains(run.out, "secret-key") {
