@@ -298,3 +298,28 @@ func TestSlowBeforeTheWindow(t *testing.T) {
 		t.Errorf("before the window: %+v", b)
 	}
 }
+
+// In an open loop, requests before the window count from when they were due, as those in it do: one that waited for a free
+// worker and then was quick is named.
+func TestSlowBeforeTheWindowOfAnOpenLoop(t *testing.T) {
+	t.Parallel()
+	const s, ms = time.Second, time.Millisecond
+	rows := uniform("", "PUT", 0, 10*s, 10*ms, oplog.Record{Objects: 1})
+	for i := range rows {
+		rows[i].Due = rows[i].Start
+	}
+	rows[400].Due -= int64(3 * s) // before the window, and answered there
+	rows[500].Due -= int64(2 * s) // the first that started in it
+	w := oplog.Window{Start: 1e15 - 1, Begin: 1e15 + 5e9, End: 1e15 + 1e10}
+	r := analyzeLog(t, windowed(rows, w), Options{})
+	want := []string{"PUT: 1 request was in flight when the window began, and the longest took 2.01s, longer than any that was due in the window.",
+		"PUT: a request that was due before the window, at 13:46:41 UTC, took 3.01s, longer than any that was due in the window."}
+	for _, w := range want {
+		if !slices.Contains(r.Warnings, w) {
+			t.Errorf("warnings %q, want %q", r.Warnings, w)
+		}
+	}
+	if b := r.Operations[0].WarmUp; b.LongestMS != 3010 || b.LongestStart.UnixNano() != 1e15+1e9 {
+		t.Errorf("before the window: %+v", b)
+	}
+}

@@ -621,8 +621,8 @@ func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 		case at < 0:
 			before++
 			beforeErrs += failed
-			if r.Start < p.g.b && ends(r) > p.g.b {
-				flying = append(flying, float64(r.Duration)/1e6)
+			if ends(r) > p.g.b {
+				flying = append(flying, float64(ends(r)-r.Counted())/1e6)
 			}
 		case at > 0:
 			late++
@@ -682,8 +682,8 @@ func (c checker) outside(where string, got *results.Outside, p *oracleOp, place 
 	var longest, start int64
 	for i := range p.rows {
 		if r := &p.rows[i]; p.g.place(r) == place {
-			if d := ends(r) - r.Start; start == 0 || d > longest || d == longest && r.Start < start {
-				longest, start = d, r.Start
+			if d := ends(r) - r.Counted(); start == 0 || d > longest || d == longest && r.Counted() < start {
+				longest, start = d, r.Counted()
 			}
 		}
 	}

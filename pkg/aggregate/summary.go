@@ -95,8 +95,8 @@ type opSummary struct {
 type outside struct {
 	Requests, Errors uint64
 	Kinds            errorKinds
-	Longest          time.Duration // of all requests
-	LongestStart     int64         // its start, the earliest among equal ones
+	Longest          time.Duration // wait of all requests
+	LongestStart     int64         // its start, or when it was due; the earliest among equal ones
 }
 
 func (o *outside) merge(p *outside) {
@@ -429,8 +429,8 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 	switch place {
 	case oplog.BeforeWindow:
 		op.WarmUp.add(r)
-		if start < in.From && end > in.From {
-			op.InFlight.add(r.Duration)
+		if end > in.From {
+			op.InFlight.add(waited(r))
 		}
 	case oplog.AfterWindow:
 		op.Late.add(r)
@@ -447,8 +447,7 @@ func (o *outside) took(d time.Duration, start int64) {
 }
 
 func (o *outside) add(r *oplog.Record) {
-	start, end := r.Span()
-	o.took(time.Duration(end-start), start)
+	o.took(waited(r), r.Counted())
 	o.Requests++
 	if r.Err != "" {
 		o.Errors++
@@ -459,6 +458,16 @@ func (o *outside) add(r *oplog.Record) {
 // response returns the time from the due time of the request to its end.
 func response(r *oplog.Record, end int64) time.Duration {
 	return time.Duration(exact.Distance(r.Due, end))
+}
+
+// waited returns how long a user waited for the answer to a request: since it was due in an open loop, and since its start
+// in a closed one.
+func waited(r *oplog.Record) time.Duration {
+	start, end := r.Span()
+	if r.Due != 0 {
+		return response(r, end)
+	}
+	return time.Duration(end - start)
 }
 
 // started counts a successful request in the window. Once there are enough, it

@@ -54,18 +54,22 @@ func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string)
 		say("fewer than %d successful requests started in the window, so the figures cover the whole run, warm-up included; run longer.", fewRequests)
 		return all
 	}
-	if f := op.InFlight; f.Requests > 0 && (op.Duration == nil || f.LongestMS > op.Duration.Max) {
-		say("%s in flight when the window began, and the longest took %s, longer than any that started in the window.",
-			wereRequests(f.Requests), human.Millis(f.LongestMS))
+	times, began := op.Duration, "started"
+	if op.Response != nil {
+		times, began = op.Response, "was due"
+	}
+	if f := op.InFlight; f.Requests > 0 && (times == nil || f.LongestMS > times.Max) {
+		say("%s in flight when the window began, and the longest took %s, longer than any that %s in the window.",
+			wereRequests(f.Requests), human.Millis(f.LongestMS), began)
 	}
 	for _, p := range []struct {
 		when string
 		*results.Outside
 	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
 		inFlight := p.Outside == &op.WarmUp && op.InFlight.Requests > 0 && op.InFlight.LongestMS == p.LongestMS
-		if p.Requests > 0 && op.Duration != nil && p.LongestMS > op.Duration.Max && !inFlight {
-			say("a request that started %s the window, at %s, took %s, longer than any that started in the window.",
-				p.when, p.LongestStart.Format("15:04:05 MST"), human.Millis(p.LongestMS))
+		if p.Requests > 0 && times != nil && p.LongestMS > times.Max && !inFlight {
+			say("a request that %s %s the window, at %s, took %s, longer than any that %s in the window.",
+				began, p.when, p.LongestStart.Format("15:04:05 MST"), human.Millis(p.LongestMS), began)
 		}
 	}
 	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == results.Derived && 20*outside > op.Requests {

@@ -128,7 +128,7 @@ func TestWithheld(t *testing.T) {
 	}{
 		"the client": {func(r *results.Report) {
 			r.Warnings = hostload.Limits(&hostload.Load{WallSeconds: 10, Cores: 1, CPUSeconds: 10}, 1, false)
-		}, "1 of the 6 runs after measured warp's machine"},
+		}, "1 of the 6 runs after may have measured warp's machine"},
 		"errors":      {func(r *results.Report) { r.Operations[1].Errors = 11 }, "more than 0.1 % errors: b3 (0.11 %)"},
 		"interrupted": {func(r *results.Report) { r.End = "interrupted" }, "ended early: b3"},
 		"parameters":  {func(r *results.Report) { r.Parameters["concurrent"] = "9" }, "the runs after are not all the same: concurrent is 8 and 9"},

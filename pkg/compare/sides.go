@@ -213,7 +213,7 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 			all = append(all, fmt.Sprintf("%d of the %d runs %s %s: %s", len(names), len(runs), side, what, some(names)))
 		}
 	}
-	say(limited, "measured warp's machine and not the store")
+	say(limited, "may have measured warp's machine and not the store")
 	if example != "" {
 		all[0] += " (" + example + ")"
 	}

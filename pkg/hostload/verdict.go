@@ -68,11 +68,15 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	if share := l.GCPauseS / l.WallSeconds; share >= pauseLimit {
 		note("%.0f %% of the time went into pauses of warp's memory management; use more machines", 100*share)
 	}
-	if l.GoSchedS >= schedLimit {
-		note("1 %% of the goroutines that could run waited %.0f ms or more; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)
+	if l.GoSchedS >= schedLimit && cpuVerdict(l) == "" { // which has the same cause
+		note("in 1 %% of cases, warp's own work waited %.0f ms or more for a core; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)
 	}
 	if l.PacingLagS >= pacingLimit {
-		note("1 %% of the requests were sent %.1f ms late or more, and not because of the store; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
+		cause := ""
+		if cpuVerdict(l) == "" {
+			cause = "; the machine is busy with something else, or has too few cores"
+		}
+		note("1 %% of the requests were sent %.1f ms late or more, and not because of the store%s", 1000*l.PacingLagS, cause)
 	}
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind%s", l.LagMaxS, lagCause(l))

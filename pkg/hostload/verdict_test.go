@@ -28,6 +28,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 		"link":             {func(l *Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
 		"pauses":           {func(l *Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
 		"waits":            {func(l *Load) { l.GoSchedS = 0.02 }, "waited 20 ms or more"},
+		"waits, no core":   {func(l *Load) { l.CPUSeconds, l.GoSchedS = 34, 0.02 }, "85 % of the available CPU"},
 		"pacing":           {func(l *Load) { l.PacingLagS = 0.0081 }, "sent 8.1 ms late"},
 		"good pacing":      {func(l *Load) { l.PacingLagS = 0.0009 }, ""},
 		"recorder":         {func(l *Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},

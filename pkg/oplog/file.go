@@ -54,9 +54,11 @@ func (f *File) Name() string { return f.f.Name() }
 
 // Commit ends the log, has it stored and gives it its final name, which it
 // returns. Where that fails the log stays under its temporary name, and the
-// error and the returned path say so.
+// error and the returned path say so. An error of an earlier Write or Flush is
+// not repeated: its caller knows it.
 func (f *File) Commit(t Trailer) (string, error) {
 	part := f.f.Name()
+	known := f.err != nil
 	err := f.Close(t)
 	if err == nil {
 		err = f.f.Sync()
@@ -67,7 +69,10 @@ func (f *File) Commit(t Trailer) (string, error) {
 	if err == nil {
 		err = moveWithoutReplacing(part, f.path)
 	}
-	if err != nil {
+	switch {
+	case known:
+		return part, fmt.Errorf("the op log stays at %s", part)
+	case err != nil:
 		return part, fmt.Errorf("the op log stays at %s: %w", part, err)
 	}
 	syncFolder(filepath.Dir(f.path))

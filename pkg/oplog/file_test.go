@@ -85,3 +85,18 @@ func TestDefaultName(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// The error of a log that could not be written is known where it happened. It is not repeated at the end.
+func TestCommitRepeatsNoError(t *testing.T) {
+	t.Parallel()
+	f, err := oplog.Create(filepath.Join(t.TempDir(), "a.csv.zst"), testlog.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write([]oplog.Record{{Op: "GET", Start: 1e18, Run: "run1", Thread: oplog.MaxThread + 1}}); err == nil {
+		t.Fatal("the row was written")
+	}
+	if part, err := f.Commit(testlog.Trailer()); err == nil || err.Error() != "the op log stays at "+part {
+		t.Errorf("Commit: %v", err)
+	}
+}

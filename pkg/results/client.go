@@ -92,7 +92,11 @@ func (v *ClientVerdict) Text() string {
 	if len(v.Reasons) == 0 || v.Verdict == StoresFigures {
 		return v.Sentence
 	}
-	return v.Sentence + " " + human.UpperFirst(strings.Join(v.Reasons, "; ")) + "."
+	text := v.Sentence
+	for _, r := range v.Reasons {
+		text += " " + human.UpperFirst(r) + "."
+	}
+	return text
 }
 
 // A ClientFigure is a time that is this machine's.
@@ -122,22 +126,20 @@ func judgedFigures() []judgedFigure {
 
 // judgeClient sets the verdict on whose the figures are, and moves the notes about this machine from the warnings to it.
 func (r *Report) judgeClient() {
-	limits := r.ClientLimits()
-	reasons := make([]string, len(limits))
-	for i, w := range limits {
-		reasons[i] = hostload.Reason(w)
-	}
-	v := &ClientVerdict{Reasons: reasons}
 	ops := r.judgedOperations()
 	if len(ops) == 0 {
 		return
 	}
-	if slices.ContainsFunc(ops, func(o *Operation) bool { return o.Wire == nil }) {
+	if of := withoutStamps(ops); of != "" {
 		if r.ClientLoad != nil { // other tools' logs say nothing about their clients
-			v.Verdict, v.Sentence = UnknownOwner, "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."
-			r.Client = v
+			r.Client = &ClientVerdict{Verdict: UnknownOwner,
+				Sentence: fmt.Sprintf("The client's share of the figures is unknown: more than 1 %% of %s have no usable time stamps of the kernel.", of)}
 		}
-		return
+		return // suspicions stay warnings
+	}
+	v := &ClientVerdict{}
+	for _, w := range r.ClientLimits() {
+		v.Reasons = append(v.Reasons, hostload.Reason(w))
 	}
 	r.Client = v
 	r.Warnings = slices.DeleteFunc(r.Warnings, hostload.IsLimit)
@@ -151,6 +153,26 @@ func (r *Report) judgeClient() {
 		}
 	}
 	v.conclude(ops, r.SentLate())
+}
+
+// withoutStamps names the requests whose time on the wire is unknown; "" = there are none.
+func withoutStamps(ops []*Operation) string {
+	var names, all []string
+	for _, o := range largestOfEach(ops) {
+		all = append(all, o.Op)
+	}
+	for _, o := range ops {
+		if o.Wire == nil && !slices.Contains(names, o.Op) {
+			names = append(names, o.Op)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case len(all):
+		return "the requests"
+	}
+	return "the requests of " + human.And(names)
 }
 
 // SentLate reports whether the client sent requests of an open loop late.

@@ -59,6 +59,8 @@ func TestClientVerdict(t *testing.T) {
 			sentence: "p50, p90 and p99 are the store's; the delay behind the schedule is this machine's."},
 		"no stamps": {ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
 			sentence: "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."},
+		"no stamps of one operation": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
+			sentence: "The client's share of the figures is unknown: more than 1 % of the requests of PUT have no usable time stamps of the kernel."},
 	} {
 		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
 		r.judgeClient()
@@ -66,7 +68,9 @@ func TestClientVerdict(t *testing.T) {
 			t.Errorf("%s: %+v, warnings %q", name, r.Client, r.Warnings)
 			continue
 		}
-		if text := r.Client.Text(); strings.Contains(text, "95 % of the CPU") == (test.verdict == StoresFigures) {
+		// The reason is given once: with the verdict, or as a suspicion among the warnings.
+		reason := test.verdict == SomeFigures || test.verdict == ClientLimited
+		if text := r.Client.Text(); strings.Contains(text, "95 % of the CPU") != reason {
 			t.Errorf("%s: the reason in %q", name, text)
 		}
 		if _, err := json.Marshal(r); err != nil {

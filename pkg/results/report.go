@@ -187,8 +187,8 @@ type Outside struct {
 	Errors       uint64            `json:"errors"`
 	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"`
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
-	LongestMS    float64           `json:"longest_ms"`              // duration of the longest of all these requests
-	LongestStart *time.Time        `json:"longest_start,omitempty"` // when it started; missing without requests
+	LongestMS    float64           `json:"longest_ms"`              // duration of the longest of all these requests, response time in an open loop
+	LongestStart *time.Time        `json:"longest_start,omitempty"` // when it started, or was due; missing without requests
 }
 
 // A Flight is a number of requests and their durations.
