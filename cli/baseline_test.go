@@ -52,10 +52,13 @@ func TestBaselineSave(t *testing.T) {
 		code   int
 		say    []string
 	}{
-		"good":             {runs: 5, code: exit.OK},
-		"few":              {runs: 4, say: []string{"warning: baseline check will give no verdict: too few runs: 4, and a verdict takes at least 5 on each side"}},
-		"few, one metric":  {runs: 4, flags: []string{"--judge=p99"}},
-		"limited":          {runs: 5, change: func(_ int, r *results.Report) { r.Warnings = limited }, say: []string{"5 of the 5 runs of the baseline may have measured warp's machine and not the store"}},
+		"good":            {runs: 5, code: exit.OK},
+		"few":             {runs: 4, say: []string{"warning: baseline check will give no verdict: too few runs: 4, and a verdict takes at least 5 on each side"}},
+		"few, one metric": {runs: 4, flags: []string{"--judge=p99"}},
+		"limited":         {runs: 5, change: func(_ int, r *results.Report) { r.Warnings = limited }, say: []string{"5 of the 5 runs of the baseline may have measured warp's machine and not the store"}},
+		"one figure limited": {runs: 5, change: func(i int, r *results.Report) {
+			r.Operations[0].Wire = &results.Stats{Count: 1000, P50: 1, P99: 2 - float64(i%2)}
+		}, say: []string{"baseline check may give no verdict on GET p99: in 2 of the 5 runs it describes warp's machine and not the store: 50 % of the service time"}},
 		"ended early":      {runs: 5, change: func(_ int, r *results.Report) { r.End = "interrupted" }, say: []string{"5 of the 5 runs of the baseline ended early"}},
 		"failed":           {runs: 5, change: failed, code: exit.Failed, say: []string{"2.json: 1 request failed in this run", "--allow-failed"}},
 		"failed, allowed":  {runs: 5, change: failed, flags: []string{"--allow-failed"}},

@@ -126,6 +126,9 @@ func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Option
 	for _, why := range compare.Reservations(runs, o) {
 		inv.Warnf("baseline check will give no verdict: %s", why)
 	}
+	for _, why := range compare.ClientsFigures(runs, o) {
+		inv.Warnf("baseline check may give no verdict on %s", why)
+	}
 	return runs, nil
 }
 

@@ -119,10 +119,7 @@ func (c *comparison) tables(subjects []*subject) error {
 // rows returns the metrics that all runs have.
 func (c *comparison) rows(s *subject) []Row {
 	rows := []Row{}
-	bytes := true
-	for _, f := range slices.Concat(s.before, s.after) {
-		bytes = bytes && f.HasBytes
-	}
+	bytes := s.hasBytes()
 	for _, m := range results.Metrics() {
 		before, ok := values(&m, s.before)
 		after, also := values(&m, s.after)
@@ -138,6 +135,11 @@ func (c *comparison) rows(s *subject) []Row {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// hasBytes reports whether all runs moved payload.
+func (s *subject) hasBytes() bool {
+	return !slices.ContainsFunc(slices.Concat(s.before, s.after), func(f results.Figures) bool { return !f.HasBytes })
 }
 
 // values returns the metric of each run, or false if a run lacks it.
@@ -158,9 +160,14 @@ func (c *comparison) clientCause(m *results.Metric, s *subject) string {
 	if c.effect(s, m.Of) == c.effect(s, m.WithoutClient) {
 		return ""
 	}
+	return clientsRuns(m, slices.Concat(s.before, s.after))
+}
+
+// clientsRuns says in how many of the runs the metric describes their machine rather than the store, or "".
+func clientsRuns(m *results.Metric, runs []results.Figures) string {
 	n, example := 0, ""
-	for _, f := range slices.Concat(s.before, s.after) {
-		if why := m.ClientCause(&f); why != "" {
+	for i := range runs {
+		if why := m.ClientCause(&runs[i]); why != "" {
 			n++
 			example = cmp.Or(example, why)
 		}
@@ -168,7 +175,7 @@ func (c *comparison) clientCause(m *results.Metric, s *subject) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("in %d of the %d runs it describes warp's machine and not the store: %s", n, len(s.before)+len(s.after), example)
+	return fmt.Sprintf("in %d of the %d runs it describes warp's machine and not the store: %s", n, len(runs), example)
 }
 
 // effect returns 1 or -1 if the medians of a value differ by the minimum effect or more, and 0 if they do not.

@@ -234,6 +234,21 @@ func Reservations(runs []Run, o Options) (all []string) {
 	return all
 }
 
+// ClientsFigures names the judged figures of runs that describe their machine rather than the store, each with the reason.
+// Comparisons may withhold their verdicts.
+func ClientsFigures(runs []Run, o Options) (all []string) {
+	c := &comparison{Options: o, before: runs}
+	subjects, _ := c.subjects()
+	for _, s := range subjects {
+		for _, m := range results.Metrics() {
+			if why := clientsRuns(&m, s.before); why != "" && c.judged(s, m.Name, s.hasBytes()) {
+				all = append(all, fmt.Sprintf("%s %s: %s", s, m.Name, why))
+			}
+		}
+	}
+	return all
+}
+
 // Needed returns the minimum runs per side, or pairs, for a verdict on all metrics of so many comparisons that are judged together.
 func (o *Options) Needed(comparisons int) int {
 	judged := len(o.Judge)
