@@ -43,7 +43,7 @@ func measureStages(t *testing.T) error {
 		requests[op.Statement] += op.Requests
 	}
 	if len(r.Statements) != 3 || r.Statements[1] != "50 to 250/s for 2s" || requests[1] != 100 || requests[2] != 300 || requests[3] != 250 {
-		t.Errorf("stages %q have %v requests", r.Statements, requests)
+		return fmt.Errorf("stages %q have %v requests", r.Statements, requests)
 	}
 	mu.Lock()
 	defer mu.Unlock()
