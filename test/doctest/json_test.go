@@ -379,6 +379,7 @@ func runEverything(t *testing.T) sighting {
 	seen.sets(t, dir, seen.logs(t, dir))
 	seen.script(t, dir)
 	seen.assertions(t, dir)
+	seen.stages(t, dir)
 	seen.files(t, dir)
 	seen.profiles(t, dir)
 	seen.consistency(t, dir)
@@ -486,6 +487,18 @@ func (s sighting) assertions(t *testing.T, dir string) {
 	s.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, reportType)
 	s.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",
 		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, reportType)
+}
+
+// stages produces two runs in stages, and compares them.
+func (s sighting) stages(t *testing.T, dir string) {
+	for _, log := range []string{"stages-1", "stages-2"} {
+		s.document(t, mustWarp(t, 0, dir, "stat", "--host=embedded", "--obj.size=1KiB", "--objects=10", "--concurrent=2", "--stages=1s@50, 1s@100",
+			"--json", "--quiet", "--benchdata="+log, "--assert=errors<=100%").out, reportType)
+	}
+	logs := []string{"stages-1.csv.zst", "stages-2.csv.zst"}
+	s.document(t, mustWarp(t, 0, dir, append([]string{"cmp", "--json"}, logs...)...).out, comparisonType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "stages-1*", "stages-2*").out, verdictsType)
+	s.document(t, mustWarp(t, 0, dir, append([]string{"history", "--json"}, logs...)...).out, historyType)
 }
 
 // files produces merged and exported logs, and marks. The runs of the merged log do not overlap.

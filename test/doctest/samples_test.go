@@ -138,7 +138,7 @@ func TestSuites(t *testing.T) {
 		}
 	}
 	short := []string{"run", files["quick"], "--no-color"}
-	for _, v := range []string{"Host=embedded", "Each=200ms", "Workers=4", "Small=50", "Large=4", "LargeSize=64KiB", "MixedSize=4KiB"} {
+	for _, v := range []string{"Host=embedded", "Each=1s", "Workers=4", "Small=50", "Large=4", "LargeSize=64KiB", "MixedSize=4KiB"} {
 		short = append(short, "--var", v)
 	}
 	if r := mustWarp(t, 0, dir, short...); strings.Count(r.out, "errors<=0% holds") != 7 {
