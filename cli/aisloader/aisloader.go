@@ -99,7 +99,7 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 
 func (f *loaderFlags) workloadGroup() command.Group {
 	return command.Group{Title: command.WorkloadTitle, Flags: []cli.Flag{
-		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: flagtype.Percent, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name and with --maxputs"},
+		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: flagtype.Percent, Usage: "upload with `N` % of the requests and download with the rest; by default 100 with a new bucket or --maxputs, otherwise 0"},
 		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.Ends.Duration,
 			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
 		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.Concurrent, Validator: flagtype.AtLeast(1), Usage: "`N` workers, each with one request at a time"},

@@ -249,7 +249,7 @@ func (f *Flags) runGroup(env command.Environment) command.Group {
 
 // MaxErrorsFlag limits the failed requests of a run.
 func (f *Flags) MaxErrorsFlag() cli.Flag {
-	return &flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"}
+	return &flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more than this many requests fail; fewer failures do not affect the exit code"}
 }
 
 // DryRunFlag asks for the plan only.

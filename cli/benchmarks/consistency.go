@@ -39,7 +39,7 @@ func newConsistency() (benchmark, *consistencyFlags) {
 		requests: []string{consistency.Get, consistency.Stat, consistency.Put, consistency.Delete, consistency.List,
 			consistency.PutPart, consistency.Complete, consistency.Abort},
 		about: []string{
-			"Races conditional writes, and reads and lists what was just written. The report says for each property",
+			"Races conditional writes, and reads and lists objects directly after writes. The report says for each property",
 			"whether it held or was violated, and shows the requests that prove it. Exit code 4: violated, 5: undecided.",
 		},
 		examples: []string{

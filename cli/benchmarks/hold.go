@@ -32,7 +32,7 @@ func (r *poolRole) flags() []cli.Flag {
 		&cli.BoolFlag{Name: HoldPool, Destination: &r.hold, Hidden: true,
 			Usage: "upload the objects, print their seed, and keep them until standard input ends; measure nothing"},
 		&cli.StringFlag{Name: UsePool, Destination: &r.pool, Hidden: true,
-			Usage: "use the objects of `SEED`, which warp with --hold-pool keeps; SEED@ADDRESS are in its embedded store"},
+			Usage: "use the objects of `SEED` that a process with --hold-pool keeps; SEED@ADDRESS if they are in its embedded store"},
 	}
 }
 

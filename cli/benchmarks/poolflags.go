@@ -59,7 +59,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 
 // workingSetFlag chooses the number of objects by their total size.
 func (p *poolFlags) workingSetFlag() cli.Flag {
-	return &flagtype.Size{Name: "working-set", Destination: &p.workingSet, DefaultText: "what --objects makes", Validator: workingSetValid,
+	return &flagtype.Size{Name: "working-set", Destination: &p.workingSet, DefaultText: "the size of --objects", Validator: workingSetValid,
 		Usage: "upload objects of `SIZE` in total, instead of --objects: more than the store can cache"}
 }
 
@@ -96,7 +96,7 @@ func (p *poolFlags) fillWorkingSet(sizes generator.Sizes) error {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "`SIZE`, MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
+		Usage: "`SIZE` of the objects, or MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Destination: &p.minSize, Hidden: true,

@@ -44,7 +44,7 @@ func (r *replayRun) benchmark() benchmark {
 		op: &r.load, requests: []string{"GET", "STAT", "PUT", "DELETE", "UPLOAD", "PUTPART", "DOWNLOAD", "GETPART"},
 		made: r.made,
 		about: []string{
-			"Sends the requests of LOG, an op log of warp, at the times when they were due, with the same sizes, on objects of",
+			"Sends the requests of LOG, an op log of warp, at the same times and with the same sizes, but for objects of",
 			"its own. The report starts with its fidelity: which requests were sent, and how many of them on time.",
 		},
 		examples: []string{

@@ -55,7 +55,7 @@ func scriptCommand(env command.Environment) *command.Command {
 				&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
 				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script `TEXT`, like the argument"},
 			}, Also: []cli.Flag{
-				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "client `CLIENT`: s3, gcs, azure or adls; the names of object-store-bench's other clients mean the same"},
+				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "use `CLIENT`: s3, gcs, azure or adls; the names of object-store-bench's S3 clients mean s3"},
 				&cli.BoolFlag{Name: "virtual-threads", Aliases: []string{"no-virtual-threads"}, Destination: &f.virtualThreads, Hidden: true, Usage: "no effect, accepted for compatibility with object-store-bench"},
 				&cli.IntFlag{Name: "concurrent", Destination: &f.Concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: flagtype.AtLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},

@@ -28,7 +28,7 @@ type shapeFlags struct {
 
 func (s *shapeFlags) flags() []cli.Flag {
 	s.arrivalFlag = &flagtype.Choice{Name: "arrival", Value: evenArrivals, Config: flagtype.Choices{evenArrivals, poissonArrivals}, Destination: &s.arrival,
-		Usage: "with --rps-limit or --stages: `WHEN` requests are due: even (at equal intervals) or poisson (at random, as from many users)"}
+		Usage: "with --rps-limit or --stages: requests are due `WHEN`: even (at equal intervals) or poisson (at random, as from many users)"}
 	return []cli.Flag{s.arrivalFlag, &cli.StringFlag{Name: "stages", Destination: &s.stagesText,
 		Usage: "change the rate of requests in `STAGES`, such as '1m@1000, 5m@1000..5000, 1m@5000' (requests/s)"}}
 }

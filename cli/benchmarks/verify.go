@@ -15,7 +15,7 @@ type verifyFlags struct{ how verify.Mode }
 
 func (v *verifyFlags) flag() cli.Flag {
 	return &verifyFlag{Name: "verify", Destination: &v.how,
-		Usage: "`WHAT` to check of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
+		Usage: "check `WHAT` of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
 }
 
 // whole refuses parts of objects, which have no checksum of their own.

@@ -94,7 +94,7 @@ func (f *abFlags) sideFlags() command.Group {
 		commands = append(commands, &cli.StringFlag{Name: letter, Destination: &f.sides[i].command, Usage: usage})
 		setups = append(setups, &cli.StringFlag{Name: letter + "-setup", Destination: &f.sides[i].setup, Usage: "shell `COMMAND` to run before each run of side " + side})
 	}
-	vars := &flagtype.List{Name: "var", Destination: &f.vars, Usage: "set the variable NAME of the file, given as `NAME=VALUE`; repeatable"}
+	vars := &flagtype.List{Name: "var", Destination: &f.vars, Usage: "set a variable of the file, as `NAME=VALUE`; repeatable"}
 	return command.Group{Title: "Sides", Flags: slices.Concat(commands[:usual], []cli.Flag{vars}, setups[:usual]), Also: slices.Concat(commands[usual:], setups[usual:])}
 }
 

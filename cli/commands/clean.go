@@ -54,7 +54,7 @@ func cleanCommand(env command.Environment) *command.Command {
 		Name: "clean", Section: command.SectionOther,
 		Summary: "remove leftovers of runs from a bucket",
 		About: []string{
-			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed, also",
+			"Removes objects, unfinished uploads and markers of killed runs of warp. With --run or --seed, also",
 			"of a run that ended and kept its objects. Never touches other objects or live runs.",
 		},
 		Examples: []string{"warp clean --host=s3:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},

@@ -38,7 +38,7 @@ func clientCommand() *command.Command {
 		Name: "client", Args: "[ADDRESS]", Section: command.SectionOther,
 		Summary: "generate load for a coordinator (--warp-client)",
 		About: []string{
-			"Listens on ADDRESS, 127.0.0.1:" + protocol.DefaultPort + " by default, for one coordinator at a time. Other addresses than",
+			"Listens on ADDRESS, 127.0.0.1:" + protocol.DefaultPort + " by default, for one coordinator at a time. Addresses other than",
 			"loopback need a token. Logs go to the current folder.",
 		},
 		Examples: []string{

@@ -45,7 +45,7 @@ func exportCommand() *command.Command {
 		Name: "export", Args: "LOG [LOG…]", Section: command.SectionAnalysis,
 		Summary: "write the rows or latencies of a run for other tools",
 		About: []string{
-			"The ending of FILE is the format: csv has the rows of the log, hgrm the percentiles of one operation",
+			"The ending of FILE selects the format: csv has the rows of the log, hgrm the percentiles of one operation",
 			"and hlog a histogram for each segment and operation. Several logs are merged first; - is standard",
 			"input or standard output.",
 		},

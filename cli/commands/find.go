@@ -54,14 +54,14 @@ const maxStepLength = 15 * time.Minute
 // findCommand searches for the highest load at which assertions hold.
 func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &findFlags{}
-	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "start with `N` requests/s; 1 worker"}
+	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "start with `N` requests/s, or with --search=concurrent N workers (default 1)"}
 	f.startGiven = start.IsSet
 	return &command.Command{
 		Name: finder.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
 		Summary: "search for the highest rate at which assertions hold",
 		About: []string{
-			"Offers BENCHMARK at one rate after the other: doubles it until an assertion fails, narrows it down, and",
-			"confirms it. Each step has an op log in a folder; with FOLDER, a search is shown again.",
+			"Runs BENCHMARK at one rate after another: doubles the rate until an assertion fails, narrows the range, and",
+			"confirms the result. Each step has an op log in a folder; with FOLDER, a search is shown again.",
 		},
 		Examples: []string{
 			"warp find --assert 'response.p99<20ms' --assert 'errors<0.1%' mixed --host=s3:9000",
@@ -75,7 +75,7 @@ func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 			start,
 			&cli.FloatFlag{Name: "resolution", Value: 5, Destination: &f.resolution, Validator: resolutionValid, Usage: "narrow the result down to `N` %"},
 			&flagtype.Duration{Name: "max-step", Value: 2 * time.Minute, Destination: &f.MaxStep, Validator: stepValid, Usage: "prolong an undecided step up to `TIME`"},
-			&flagtype.Duration{Name: "hold", Value: time.Minute, Destination: &f.Hold, Validator: holdValid, Usage: "offer the result for `TIME` at the end; 0 does not"},
+			&flagtype.Duration{Name: "hold", Value: time.Minute, Destination: &f.Hold, Validator: holdValid, Usage: "confirm the result for `TIME` at the end; 0 skips this"},
 			&flagtype.Duration{Name: "max-time", Value: 20 * time.Minute, Destination: &f.MaxTime, Usage: "end the search after `TIME`"},
 			&cli.IntFlag{Name: "max-concurrent", Value: 2048, Destination: &f.MaxWorkers, Validator: flagtype.AtLeast(1), Usage: "use up to `N` workers if all are busy"},
 			&cli.FloatFlag{Name: "at-least", Destination: &f.atLeast, Validator: loadValid, Usage: "exit with code 4 if the result is less than `N` requests/s or workers"},

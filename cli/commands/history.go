@@ -36,8 +36,8 @@ func historyCommand() *command.Command {
 		Summary: "show runs over time, and when they became slower or faster",
 		About: []string{
 			"LOG is an op log, a saved report, a quoted pattern, or a folder of these or of baselines. Without",
-			"LOG it is " + baselineFolder + ", where warp baseline keeps them. There is a line for each run, and changes of",
-			"throughput, p50 and p99 are found by a test that has one false alarm in a hundred histories.",
+			"LOG it is " + baselineFolder + ", the folder of warp baseline. Shows a line for each run, and finds changes of",
+			"throughput, p50 and p99 with a test that gives a false alarm in one of a hundred histories.",
 		},
 		Examples: []string{"warp history", "warp history 'nightly/*.json' --html=history.html", "warp history nightly --csv > nightly.csv"},
 		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{csv.Flag(), html.Flag()}},

@@ -20,10 +20,10 @@ import (
 func markCommand() *command.Command {
 	return &command.Command{
 		Name: "mark", Args: "[RUN] TEXT", Section: command.SectionOther,
-		Summary: "mark in a run what is being done to the store",
+		Summary: "mark an instant in a run, such as a failure that you cause",
 		About: []string{
 			"The report of the run has throughput, p99, errors, the longest gap and the time to recovery around",
-			"each mark. RUN is the id of a run of the same user on this machine, and may be left out where there",
+			"each mark. RUN is the id of a run of the same user on this machine, and may be left out if there",
 			"is only one.",
 		},
 		Examples: []string{"warp mark 'node 3 restarted'", "warp mark Zq3x 'disk pulled'"},

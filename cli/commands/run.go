@@ -23,7 +23,7 @@ func runCommand(benchmarkFlags []cli.Flag) *command.Command {
 		},
 		Examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
 		Groups: []command.Group{{Title: "File", Flags: []cli.Flag{
-			&flagtype.List{Name: "var", Destination: &vars, Usage: "set the variable NAME of the file, given as `NAME=VALUE`; repeatable"},
+			&flagtype.List{Name: "var", Destination: &vars, Usage: "set a variable of the file, as `NAME=VALUE`; repeatable"},
 		}}},
 		Absent:         benchmarks.Absent(),
 		ForwardedFlags: benchmarkFlags,

@@ -46,7 +46,7 @@ func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 		Name: SweepName, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
 		Summary: "run a benchmark at many points, such as concurrencies or sizes",
 		About: []string{
-			"Varies one flag of BENCHMARK or two. VALUES are a list a,b,c or a range FROM..TOxFACTOR or",
+			"Varies one or two flags of BENCHMARK. VALUES are a list a,b,c or a range FROM..TOxFACTOR or",
 			"FROM..TO+STEP. Each run has an op log in a folder; with FOLDER, a sweep is shown again.",
 		},
 		Examples: []string{

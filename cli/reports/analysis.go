@@ -41,7 +41,7 @@ type AnalysisFlags struct {
 
 func (f *AnalysisFlags) Group() command.Group {
 	return command.Group{Title: command.AnalysisTitle, Flags: []cli.Flag{
-		&flagtype.Duration{Name: "analyze.dur", Destination: &f.Dur, DefaultText: "1s, or what makes 400 of them",
+		&flagtype.Duration{Name: "analyze.dur", Destination: &f.Dur, DefaultText: "1s, longer if there would be more than 400",
 			Usage: "length of a segment"},
 		&cli.StringFlag{Name: "analyze.op", Destination: &f.Op, Usage: "report only on this operation `OP`, such as GET"},
 		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report only on this `HOST`"},
@@ -53,7 +53,7 @@ func (f *AnalysisFlags) Group() command.Group {
 			Usage: "also write the segments to `FILE`, tab-separated"},
 		f.HTML.Flag(),
 		&flagtype.Size{Name: "cache", Destination: &f.Cache,
-			Usage: "report which share of the downloads a cache of `SIZE` could have served, from the op log"},
+			Usage: "report from the op log which share of the downloads a cache of `SIZE` could have served"},
 		&cli.Int64Flag{Name: "analyze.limit", Destination: &f.Limit, Hidden: true, Validator: notNegative,
 			Usage: "use only the first `N` rows of the log"},
 		&cli.Int64Flag{Name: "analyze.offset", Destination: &f.Offset, Hidden: true, Validator: notNegative,

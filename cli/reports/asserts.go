@@ -41,11 +41,11 @@ type AssertFlags struct {
 func (f *AssertFlags) Flags(rarely bool) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with code 4 if this `ASSERTION` fails, such as 'GET.p99<50ms'; repeatable"},
-		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "an assertion holds only if its whole confidence interval does"},
+		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "an assertion holds only if its whole confidence interval is on the right side"},
 		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write the assertion results to `FILE` as JUnit XML"},
 		&cli.StringFlag{Name: "bmf", Destination: &f.bmf, Hidden: rarely, TakesFile: true, Usage: "write the figures to `FILE` in Bencher's metric format"},
 		&cli.StringFlag{Name: "gha", Destination: &f.gha, Hidden: rarely, TakesFile: true,
-			Usage: "write the figures for github-action-benchmark; to `FILE`.smaller.json and FILE.bigger.json"},
+			Usage: "write the figures for github-action-benchmark to `FILE`.smaller.json and FILE.bigger.json"},
 	}
 }
 

@@ -22,7 +22,7 @@ type HTMLFlag struct {
 }
 
 func (f *HTMLFlag) Flag() cli.Flag {
-	return &cli.StringFlag{Name: "html", Destination: &f.Path, TakesFile: true, Usage: "also write the report with charts to `FILE`, one page for browsers"}
+	return &cli.StringFlag{Name: "html", Destination: &f.Path, TakesFile: true, Usage: "also write the report with charts to `FILE`, as an HTML page"}
 }
 
 // Check returns an error if the file exists, before any work is done.

@@ -43,10 +43,10 @@ func (f *FleetFlags) Flags() []cli.Flag {
 	f.waitGiven = wait.IsSet
 	return []cli.Flag{
 		&cli.StringFlag{Name: "warp-client", Destination: &f.Clients,
-			Usage: "run on these `CLIENTS` instead of this machine: a,b:7761,c-{1...10}, file:NAME, or dns:NAME:PORT for all addresses"},
+			Usage: "use these `CLIENTS` instead of this machine: a,b:7761,c-{1...10}, file:NAME, or dns:NAME:PORT for all addresses"},
 		token,
 		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true, Hidden: true,
-			Usage: "with --warp-client: PEM `FILE` of authorities to verify clients' certificates with, or system for this machine's"},
+			Usage: "with --warp-client: verify clients' certificates with the authorities in PEM `FILE`, or with this machine's (system)"},
 		wait,
 	}
 }
@@ -54,7 +54,7 @@ func (f *FleetFlags) Flags() []cli.Flag {
 // TokenFlag returns the flag --token-file.
 func TokenFlag(dst *string) *cli.StringFlag {
 	return &cli.StringFlag{Name: "token-file", Destination: dst, TakesFile: true,
-		Usage: "read the token that coordinator and clients share from `FILE`; without it, from [WARP_CLIENT_TOKEN]"}
+		Usage: "read the token of coordinator and clients from `FILE` instead of [WARP_CLIENT_TOKEN]"}
 }
 
 // TokenVariable is the environment variable with the token.

@@ -61,10 +61,10 @@ func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
-		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
+		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m otherwise",
 			Usage: "fail a request that makes no progress for `TIME`; this is an idle timeout, not a limit on the total time"},
 		&flagtype.Duration{Name: "list-timeout", Value: store.ListTimeout, Destination: &f.listTimeout, Hidden: true,
-			Usage: "fail a listing at the start or during the clean-up that takes the store longer than `TIME`; 0 is no limit"},
+			Usage: "fail a listing of the preparation or clean-up that takes longer than `TIME`; 0 is no limit"},
 		&cli.StringFlag{Name: "source-ip", Destination: &f.sourceIP,
 			Usage: "connect from this local `ADDRESS`, or from several in turn: a,b or 10.0.0.{1...4}"},
 		&cli.StringFlag{Name: "client-cert", Hidden: true, Destination: &f.clientCert, TakesFile: true, Usage: "with --tls: PEM `FILE` of the client certificate"},
@@ -74,7 +74,7 @@ func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 		&flagtype.Size{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "send buffer `SIZE` of sockets"},
 		&flagtype.Size{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "receive buffer `SIZE` of sockets"},
 		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.Vars("WARP_KTLS"), Hidden: true,
-			Usage: "with --tls: encrypt in the kernel; an error where that is not possible"},
+			Usage: "with --tls: encrypt in the kernel; an error if that is not possible"},
 	}
 }
 

@@ -90,7 +90,7 @@ func (f *Flags) Group(env command.Environment) command.Group {
 			Usage: "`BUCKET` to use, or several, such as b{1...4}; warp creates a missing bucket and never touches other objects in it"},
 	}, Also: []cli.Flag{
 		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.ProviderName, Sources: env.Vars("WARP_PROVIDER"),
-			DefaultText: "as host or bucket say, else s3", Usage: "`KIND` of store, if neither host nor bucket (gs://NAME) says it: " + strings.Join(engines.ProviderNames(), " or ")},
+			DefaultText: "from host or bucket, else s3", Usage: "`KIND` of store, if neither host nor bucket (gs://NAME) identifies it: " + strings.Join(engines.ProviderNames(), ", ")},
 		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.Region, Sources: env.Vars("WARP_REGION"),
 			Usage: "`REGION` of the store; by default warp asks the store"},
 		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.Vars("WARP_SESSION_TOKEN"),
@@ -105,7 +105,7 @@ func (f *Flags) Group(env command.Environment) command.Group {
 		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "choose each request's host by `HOW`: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,
-			Usage: "HTTP client `WHAT`: lean (warp's own, least CPU), minio (minio-go) or auto (lean where possible)"},
+			Usage: "use the HTTP client `WHAT`: lean (warp's own, least CPU), minio (minio-go) or auto (lean if possible)"},
 		&flagtype.Size{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.EmbeddedMemory,
 			Usage: "with --host=embedded: maximum `SIZE` of the store"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.ResolveHost, Hidden: true,

@@ -17,7 +17,7 @@ const flagReferenceHead = `# Flag reference
 <!-- Written by "go test -C test ./doctest -run TestFlagReference -update" from the help of each command. Do not edit. -->
 
 This page lists every flag, as ` + "`warp COMMAND --help-all`" + ` explains it. [Usage](usage.md) has the rules that apply to all of
-them. A flag of "all benchmarks" is a flag of every benchmark except ` + "`script`" + `, unless the column names that too.
+them. "All benchmarks" are all except ` + "`script`, `consistency`, `aisloader` and `replay`" + `, which are named separately.
 `
 
 // flagGroups is the order of the sections in docs/flags.md.
