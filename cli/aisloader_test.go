@@ -144,7 +144,7 @@ func TestAISLoaderNamesAndCleanup(t *testing.T) {
 	r = s.run(0, "-bucket=never", "-duration=0", "-cleanup=true")
 	want(t, r.err, "bucket never does not exist, so there is nothing to clean up")
 	r = s.run(0, "-bucket=nvais", "-duration=0", "-cleanup=false")
-	want(t, r.err, "nothing is to be done")
+	want(t, r.err, "there is nothing to do")
 }
 
 // Without -cleanup a run removes what it wrote, and with -cleanup=false it does not. A second run of the same loader

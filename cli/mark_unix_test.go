@@ -68,7 +68,7 @@ func TestMarkFolderIsALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := runWarp(t, map[string]string{"XDG_RUNTIME_DIR": dir}, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=3", "--benchdata="+filepath.Join(dir, "run"))
-	if want := "warp: warp mark cannot reach this run: " + filepath.Join(dir, "warp") + " is a link, and not a folder\n"; r.code != exit.OK || strings.Count(r.err, want) != 1 {
+	if want := "warp: warp mark cannot reach this run: " + filepath.Join(dir, "warp") + " is a link, not a folder\n"; r.code != exit.OK || strings.Count(r.err, want) != 1 {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

@@ -105,7 +105,7 @@ func TestMisnamedStores(t *testing.T) {
 			"--host: acc.blob.core.windows.net is Azure Blob Storage, but --bucket=gs://demo is Google Cloud Storage; name only one of them"},
 		{[]string{"--provider=gcs", "--host=acc.blob.core.windows.net"},
 			"--host: acc.blob.core.windows.net is Azure Blob Storage, but --provider=gcs is Google Cloud Storage; name only one of them"},
-		{[]string{"--host=gs://demo"}, `--host: "gs://demo" is a bucket, and not a host: write --bucket=gs://demo`},
+		{[]string{"--host=gs://demo"}, `--host: "gs://demo" is a bucket, not a host: write --bucket=gs://demo`},
 		{[]string{"--bucket=abfss://fs@acc.dfs.core.windows.net"},
 			"--bucket: the container has its host in it: write --bucket=abfs://fs --host=acc.dfs.core.windows.net"},
 		{[]string{"--bucket=gs://demo", "--http2"}, "--http2 needs an engine with HTTP/2, which Google Cloud Storage lacks; leave it out"},

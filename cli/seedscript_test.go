@@ -109,8 +109,8 @@ func TestSeedFlags(t *testing.T) {
 		"--implementation=GCS":    {"bucket", "", ""},
 		"--s3-region=eu-west-1":   {"bucket", "eu-west-1", ""},
 		"--base-uri=http://h:1/ --bucket=mine --region=r": {"mine", "r", ""},
-		"--virtual-threads":    {"bucket", "eu-central-1", "--virtual-threads means nothing here"},
-		"--no-virtual-threads": {"bucket", "eu-central-1", "--virtual-threads means nothing here"},
+		"--virtual-threads":    {"bucket", "eu-central-1", "--virtual-threads has no effect"},
+		"--no-virtual-threads": {"bucket", "eu-central-1", "--virtual-threads has no effect"},
 	} {
 		args := append([]string{"script", "-i", file, "--dry-run", "--json"}, strings.Fields(flags)...)
 		r := runWarp(t, nil, args...)

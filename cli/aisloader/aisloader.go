@@ -184,7 +184,7 @@ func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error 
 	case f.DryRun != "":
 		return f.showRun(inv, p)
 	case p.idle && p.keep:
-		inv.Notef("nothing is to be done: --duration and --totalputsize are 0, and --cleanup=false")
+		inv.Notef("there is nothing to do: --duration and --totalputsize are 0, and --cleanup=false")
 		return nil
 	case p.idle:
 		return f.cleanOnly(ctx, inv)

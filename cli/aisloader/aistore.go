@@ -34,7 +34,7 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 		return exit.Usagef("--bprops: %w", err)
 	}
 	if f.cached && p.bucket.Provider == "ais" {
-		return exit.Usagef("--cached is for buckets behind AIStore, and %s is its own: name one like s3://%s", p.bucket.Name, p.bucket.Name)
+		return exit.Usagef("--cached is for buckets behind AIStore, but %s is its own: name one such as s3://%s", p.bucket.Name, p.bucket.Name)
 	}
 	if f.etl != "" || f.etlSpec != "" {
 		p.transform, err = f.transformation()
@@ -90,7 +90,7 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 	}
 	var ok bool
 	if t.Spec, ok = ais.BuiltInSpec(f.etl); !ok {
-		return t, exit.Usagef("--etl: %q is not one of tar2tf, md5 and echo", f.etl).WithHint("for another one give its specification with --etl-spec")
+		return t, exit.Usagef("--etl: %q is not one of tar2tf, md5 and echo", f.etl).WithHint("give the specification of another one with --etl-spec")
 	}
 	return t, nil
 }

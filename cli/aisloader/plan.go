@@ -170,7 +170,7 @@ func (f *loaderFlags) resolveSizes(p *loaderPlan) error {
 	case largest > benchmarks.MaxObject:
 		return exit.Usagef("--maxsize=%s is more than %s, the largest object of S3", f.maxSize, flagtype.FormatSize(benchmarks.MaxObject))
 	case f.pctPut > 0 && f.pctPut < 100 && p.op.ReadOffset > 0 && p.op.ReadOffset >= smallest:
-		return exit.Usagef("--readoff=%s is not inside of objects that may have --minsize=%s only", f.readOffset, f.minSize)
+		return exit.Usagef("--readoff=%s is beyond the end of the smallest objects, which have --minsize=%s", f.readOffset, f.minSize)
 	}
 	var err error
 	spec := fmt.Sprintf("%d-%d", smallest, largest)
@@ -206,7 +206,7 @@ func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 	case f.hashBits > generator.MaxLoaderBits:
 		return exit.Usagef("--loaderidhashlen=%d is more than %d bits, and would leave no room for the numbers of objects", f.hashBits, generator.MaxLoaderBits)
 	case f.hashBits == 0 && notNumber != nil:
-		return exit.Usagef("--loaderid: %q is not a whole number from 0 up", f.loaderID).WithHint("for a hash of it as the id add --loaderidhashlen=8")
+		return exit.Usagef("--loaderid: %q is not a whole number from 0 up", f.loaderID).WithHint("to use a hash of it as the id, add --loaderidhashlen=8")
 	case f.loaders > 0 && id >= uint64(f.loaders):
 		return exit.Usagef("--loaderid=%d is not below --loadernum=%d", id, f.loaders).WithHint("ids start at 0")
 	case f.hashBits > 0:

@@ -89,7 +89,7 @@ func (f *Flags) checkAbort() error {
 	}
 	for _, a := range f.Asserts.All {
 		if !a.Metric.Extreme() || a.Every > 0 {
-			return exit.Usagef("--assert-abort: that %q cannot hold any more is known only where the run has a --duration", a.Text)
+			return exit.Usagef("--assert-abort: whether %q can still hold is known only if the run has a --duration", a.Text)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func getBenchmark() benchmark {
 				return err
 			}
 			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
-				err = exit.Usagef("--read-offset=%s is not inside of objects that may have %s only", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
+				err = exit.Usagef("--read-offset=%s is beyond the end of the smallest objects, which have %s", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
 			}
 			return err
 		},

@@ -96,7 +96,7 @@ func (p *poolFlags) fillWorkingSet(sizes generator.Sizes) error {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "`SIZE` of the objects, or MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
+		Usage: "object `SIZE`, MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Destination: &p.minSize, Hidden: true,
@@ -216,7 +216,7 @@ func (p *poolFlags) check(f *Flags) error {
 	case p.flat && !p.existing:
 		return exit.Usagef("--list-flat needs --list-existing")
 	case p.foreign() && !p.held && f.verify.how == verify.Content && f.Seed == "":
-		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
+		return exit.Usagef("--verify=content needs the seed of the run that uploaded the objects").
 			WithHint("add --seed=N; that run printed it, and its op log contains it")
 	case p.foreign() && f.clearBucket:
 		return exit.Usagef("--clear-bucket would delete the objects of --list-existing or --filelist")

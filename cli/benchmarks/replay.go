@@ -143,9 +143,9 @@ func (r *replayRun) read(f *Flags) (err error) {
 			r.warn("%s", w)
 		}
 	case errors.Is(err, replay.ErrForeign) && isProfile(r.log):
-		return exit.Usagef("%s is a profile, not a log; make load like it with `warp mixed --like=%[1]s`", r.log)
+		return exit.Usagef("%s is a profile, not a log; reproduce its load with `warp mixed --like=%[1]s`", r.log)
 	case errors.Is(err, replay.ErrForeign):
-		return exit.Usagef("%w", err).WithHint("make load like it with `warp workload FILE -o PROFILE.json` and `warp mixed --like=PROFILE.json`")
+		return exit.Usagef("%w", err).WithHint("reproduce its load with `warp workload FILE -o PROFILE.json` and `warp mixed --like=PROFILE.json`")
 	case errors.Is(err, replay.ErrNothing):
 		return exit.Usagef("%w", err)
 	case errors.As(err, &path):

@@ -125,10 +125,10 @@ func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 		return err
 	}
 	if f.Target.Given("virtual-threads") {
-		inv.Warnf("--virtual-threads means nothing here: warp has no Java threads, and sends requests from as many goroutines as there are requests at a time")
+		inv.Warnf("--virtual-threads has no effect: warp has no Java threads, and sends each concurrent request from a goroutine of its own")
 	}
 	if f.Concurrent > 0 {
-		inv.Warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
+		inv.Warnf("--concurrent has no effect: a statement without MAX … CONCURRENT makes as many concurrent requests as it needs")
 	}
 	if f.DryRun != "" {
 		return f.showScript(inv, statements)

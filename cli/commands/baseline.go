@@ -198,5 +198,5 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	case compare.Worse:
 		return exit.Withf(exit.Assertion, "worse than the baseline %s", kept)
 	}
-	return exit.Withf(exit.Undecided, "it remains open whether the runs are worse than the baseline %s: %s", kept, v.Verdict)
+	return exit.Withf(exit.Undecided, "it is undecided whether the runs are worse than the baseline %s: %s", kept, v.Verdict)
 }

@@ -156,11 +156,11 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 		return nil
 	}
 	if len(r.Runs) == 0 {
-		return exit.Errorf("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).WithHint("warp clean --dry-run lists the runs")
+		return exit.Errorf("bucket %s has no marker of such a run, so nothing was removed", r.Bucket).WithHint("warp clean --dry-run lists the runs")
 	}
 	for _, run := range r.Runs {
 		if !run.Chosen {
-			return exit.Errorf("run %s may be alive, so nothing of it was removed", run.Run).
+			return exit.Errorf("run %s may be alive, so none of its objects were removed", run.Run).
 				WithHint("end it, or try again in %s if it is dead", human.Brief(time.Duration(run.WaitS*float64(time.Second))))
 		}
 	}

@@ -88,7 +88,7 @@ func cmpCommand() *command.Command {
 func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, allPairs bool, o compare.Options) error {
 	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == SweepName }) {
 		if allPairs {
-			return exit.Usagef("--all-pairs is for more than two sets, and sweeps are compared two at a time").WithHint("leave it out")
+			return exit.Usagef("--all-pairs is for more than two sets, but warp cmp compares two sweeps").WithHint("leave it out")
 		}
 		return compareSweeps(ctx, inv, analysis, asserts, o)
 	}

@@ -74,7 +74,7 @@ func collect(ctx context.Context, inv *command.Invocation, f *session.FleetFlags
 	}
 	err = showMerged(inv, "collect", c.Stats, nil)
 	if err == nil && len(c.Without) > 0 {
-		return exit.Requestsf("the share of %s is missing", human.Plural(len(c.Without), "client"))
+		return exit.Requestsf("the requests of %s are missing", human.Plural(len(c.Without), "client"))
 	}
 	return err
 }

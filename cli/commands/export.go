@@ -80,14 +80,14 @@ func (f *logExport) check(inv *command.Invocation) error {
 		return exit.Usagef("--out=- and --json cannot be combined: both write to standard output").WithHint("name a file")
 	case f.format != "":
 	case f.out == "-":
-		return exit.Usagef("standard output has no ending that says what to write").WithHint("add --format: %s", formats)
+		return exit.Usagef("the format for standard output is not known").WithHint("add --format: %s", formats)
 	case ending == "parquet":
 		return exit.Usagef("warp writes no Parquet").
 			WithHint("write a .csv and convert it: duckdb -c \"COPY 'rows.csv' TO 'rows.parquet'\"")
 	case ending == formatCSV, ending == formatPercentiles, ending == formatIntervals:
 		f.format = ending
 	default:
-		return exit.Usagef("%s does not say what to write", f.out).WithHint("have it end in %s, or add --format", formats)
+		return exit.Usagef("the ending of %s is not that of a known format", f.out).WithHint("use %s, or add --format", formats)
 	}
 	if f.format == formatCSV && (f.analysis.Dur != 0 || f.analysis.Skip != 0) {
 		return exit.Usagef("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").WithHint("leave them out")

@@ -54,7 +54,7 @@ const maxStepLength = 15 * time.Minute
 // findCommand searches for the highest load at which assertions hold.
 func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &findFlags{}
-	start := &cli.FloatFlag{Name: "start", Value: 100, Destination: &f.Start, Validator: loadValid, Usage: "start with `N` requests/s, or with --search=concurrent N workers (default 1)"}
+	start := &cli.FloatFlag{Name: "start", Value: 100, DefaultText: "100 requests/s, 1 worker", Destination: &f.Start, Validator: loadValid, Usage: "start with `N` requests/s or workers"}
 	f.startGiven = start.IsSet
 	return &command.Command{
 		Name: finder.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
@@ -369,7 +369,7 @@ func verdict(r *find.Report) error {
 	case r.Enough == find.NotEnough:
 		return exit.Withf(exit.Assertion, "at least %s was asked for, and the highest load is %s", r.Show(r.AtLeast), r.Bracket())
 	case r.Enough == find.Inconclusive:
-		return exit.Withf(exit.Undecided, "it remains open whether all assertions hold at %s", r.Show(r.AtLeast))
+		return exit.Withf(exit.Undecided, "it is undecided whether all assertions hold at %s", r.Show(r.AtLeast))
 	case r.Status == find.Found:
 		return nil
 	case r.Status == find.None:
@@ -386,7 +386,7 @@ func compareSearches(inv *command.Invocation, analysis *reports.AnalysisFlags, a
 	case analysis.CSV.Wanted:
 		return exit.Usagef("--csv: the comparison of two searches has no CSV").WithHint("use --json")
 	case len(inv.Args) != 2:
-		return exit.Usagef("two results of searches are compared, and there are %d arguments", len(inv.Args))
+		return exit.Usagef("warp cmp compares the results of two searches, but got %d arguments", len(inv.Args))
 	}
 	var r [2]*find.Report
 	for i, path := range inv.Args {

@@ -401,7 +401,7 @@ func numbers(whole bool) sweep.Kind {
 func compareSweeps(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, o compare.Options) error {
 	switch {
 	case len(inv.Args) != 2:
-		return exit.Usagef("sweeps are compared two at a time, and there are %d arguments", len(inv.Args)).WithHint("give two folders")
+		return exit.Usagef("warp cmp compares two sweeps, but got %d arguments", len(inv.Args)).WithHint("give two folders")
 	case o.Paired:
 		return exit.Usagef("--paired: runs of two sweeps are compared point by point, and have no pairs").WithHint("leave it out")
 	case len(asserts.All) > 0:

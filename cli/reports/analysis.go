@@ -41,7 +41,7 @@ type AnalysisFlags struct {
 
 func (f *AnalysisFlags) Group() command.Group {
 	return command.Group{Title: command.AnalysisTitle, Flags: []cli.Flag{
-		&flagtype.Duration{Name: "analyze.dur", Destination: &f.Dur, DefaultText: "1s, longer if there would be more than 400",
+		&flagtype.Duration{Name: "analyze.dur", Destination: &f.Dur, DefaultText: "1s, longer for long runs",
 			Usage: "length of a segment"},
 		&cli.StringFlag{Name: "analyze.op", Destination: &f.Op, Usage: "report only on this operation `OP`, such as GET"},
 		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report only on this `HOST`"},

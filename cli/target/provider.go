@@ -72,7 +72,7 @@ func parseBuckets(spec string) (p *provider.Provider, buckets []string, err erro
 		case err != nil:
 			return nil, nil, err
 		case said != nil && p != nil && said.Name != p.Name:
-			return nil, nil, errors.New("a run has buckets of one kind of store, and these are of " + p.Title + " and of " + said.Title)
+			return nil, nil, errors.New("all buckets of a run must be in one kind of store, but these are in " + p.Title + " and in " + said.Title)
 		case said != nil:
 			p = said
 		}
@@ -88,7 +88,7 @@ func (f *Flags) checkHosts() (err error) {
 		return err
 	}
 	if p, _, err := engines.ProviderOfBucket(f.Host); p != nil && err == nil {
-		return exit.Usagef("%s: %q is a bucket, and not a host: write --bucket=%s", f.hostFrom, f.Host, f.Host)
+		return exit.Usagef("%s: %q is a bucket, not a host: write --bucket=%s", f.hostFrom, f.Host, f.Host)
 	}
 	var scheme string
 	if f.Hosts, scheme, err = store.ParseEndpoints(f.Host); err != nil {

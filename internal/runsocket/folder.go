@@ -48,7 +48,7 @@ func (f folder) check() error {
 	case err != nil:
 		return err
 	case info.Mode()&os.ModeSymlink != 0:
-		return fmt.Errorf("%s is a link, and not a folder", f.path)
+		return fmt.Errorf("%s is a link, not a folder", f.path)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", f.path)
 	}

@@ -159,7 +159,7 @@ func (c *comparison) incomparable(differ []Parameter) string {
 		return why
 	}
 	if why := OtherWorkload(differ); why != "" && c.SameWorkload {
-		return "the runs are of another workload: " + why
+		return "the runs have another workload: " + why
 	}
 	return differentSizes(c.before, c.after)
 }

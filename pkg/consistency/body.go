@@ -104,7 +104,7 @@ func (b *Body) block(p []byte) {
 	token, rest := blockField(p[blockText:])
 	key, _ := blockField(rest)
 	if string(key) != b.key {
-		b.damaged("block %d is of another object", number)
+		b.damaged("block %d belongs to another object", number)
 		return
 	}
 	if n := binary.LittleEndian.Uint32(p[blockNumber:]); n != number {

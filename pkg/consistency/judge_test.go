@@ -363,7 +363,7 @@ func TestBodies(t *testing.T) {
 		{"cut off in a block", "!9000 bytes are not whole blocks", first[:9000], 0, false},
 		{"empty", "!it is empty", nil, 0, false},
 		{"a wrong range", "!block 0 is where block 1 belongs", first[:BlockSize], 1, true},
-		{"another object", "!block 0 is of another object", AppendBody(nil, "j", "0-0-1:1", 1), 0, false},
+		{"another object", "!block 0 belongs to another object", AppendBody(nil, "j", "0-0-1:1", 1), 0, false},
 	} {
 		for _, piece := range []int{1 << 20, 1000, BlockSize + 1} {
 			var b Body

@@ -81,7 +81,7 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		return c, errNothingKept
 	}
 	if !protocol.IsName(c.Benchmark) {
-		return c, fmt.Errorf("client %s: its log is of %.64q, which is not a benchmark", with[0].member.Addr, c.Benchmark)
+		return c, fmt.Errorf("client %s: its log is from %.64q, which is not a benchmark", with[0].member.Addr, c.Benchmark)
 	}
 	return c, f.fetchAll(ctx, c, with, path(c.Benchmark))
 }

@@ -125,7 +125,7 @@ func (f *Fleet) judgeClocks() {
 		l.last = l.now
 		switch {
 		case drift.Abs()-doubt > clock.MaxSkew:
-			l.discount(fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)))
+			l.discount(fmt.Errorf("its clock moved by %v during the run, so its times are useless", drift.Round(time.Millisecond)))
 		case drift.Abs()-doubt > minDrift:
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
 		}

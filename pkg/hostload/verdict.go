@@ -99,9 +99,9 @@ func cpuVerdict(l *Load) string {
 	case used >= cpuLimit:
 		return fmt.Sprintf("used %.0f %% of the available CPU time; spread the load over more machines, or give warp more cores", 100*used)
 	case busy && used >= minUsed && used+waited >= demandLimit:
-		return fmt.Sprintf("used %.0f %% of the available CPU time while threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+		return fmt.Sprintf("used %.0f %% of the available CPU time while threads waited for more; stop other programs on the machine, or use more machines", 100*used)
 	case busy && used > 0 && waited >= waitLimit*used:
-		return fmt.Sprintf("waited for a core in %.0f %% of the time in which there was something to run; end what else runs on the machine, do not lower the priority of warp, or use another machine", 100*waited/(used+waited))
+		return fmt.Sprintf("waited for a core in %.0f %% of the time in which it had work to do; stop other programs on the machine, do not lower the priority of warp, or use another machine", 100*waited/(used+waited))
 	}
 	return ""
 }

@@ -152,7 +152,7 @@ func (l *Lease) cleanRun(ctx context.Context, m *foundMarker, found []foundMarke
 	})
 	for _, o := range others {
 		if o.owns(&m.marker) && m.Claimed && s.named() {
-			return 0, fmt.Errorf("run %s has the same names as run %s, which still uses them: nothing of it was removed; --seed=%d chooses both once they have ended", m.Run, o.Run, m.Seed)
+			return 0, fmt.Errorf("run %s has the same names as run %s, which still uses them, so nothing was removed; --seed=%d selects both once they have ended", m.Run, o.Run, m.Seed)
 		}
 	}
 	if s.DryRun {

@@ -119,7 +119,7 @@ func (u *Upload) complete(ctx context.Context, h *store.Host, parts []store.Part
 		return h.Stat(ctx, u.Ref, store.NewTrace(time.Now()))
 	}
 	if failed.Status == 412 || failed.Status == 409 {
-		return o, fmt.Errorf("something else has written %s meanwhile: choose another --obj.name", u.Key)
+		return o, fmt.Errorf("something else has written %s in the meantime: choose another --obj.name", u.Key)
 	}
 	return o, err
 }

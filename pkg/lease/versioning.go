@@ -73,7 +73,7 @@ func (l *Lease) enableVersioning(ctx context.Context, made bool) error {
 		}
 		return l.shareVersioning(ctx)
 	case store.VersioningUnknown:
-		return fmt.Errorf("this store does not say whether bucket %s is versioned, which this benchmark has to know: use another store or benchmark", l.bucket)
+		return fmt.Errorf("this store does not say whether bucket %s is versioned, and this benchmark needs to know: use another store or benchmark", l.bucket)
 	}
 	if !made && !l.store.MadeByWarp(ctx, l.bucket) {
 		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", l.bucket)

@@ -56,7 +56,7 @@ func decode(r io.Reader, doc *document) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the document")
+		return errors.New("there is more after the document")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func moveWithoutReplacing(from, to string) error {
 		return os.Remove(from)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s has appeared meanwhile and is not overwritten", to)
+		return fmt.Errorf("%s has appeared in the meantime and is not overwritten", to)
 	}
 	return moveByReserving(from, to)
 }
@@ -102,7 +102,7 @@ func moveWithoutReplacing(from, to string) error {
 func moveByReserving(from, to string) error {
 	reserved, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s has appeared meanwhile and is not overwritten", to)
+		return fmt.Errorf("%s has appeared in the meantime and is not overwritten", to)
 	}
 	if err != nil {
 		return err

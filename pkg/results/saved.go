@@ -40,7 +40,7 @@ func Read(r io.Reader) (*Report, error) {
 	case err != nil:
 		return nil, fmt.Errorf("not a report of warp, or a damaged one: %w", err)
 	case d.More():
-		return nil, errors.New("something follows the report; save each in a file of its own")
+		return nil, errors.New("there is more after the report; save each in a file of its own")
 	case len(report.Operations) == 0:
 		return nil, errors.New("the report has no operations")
 	}

@@ -49,7 +49,7 @@ func TestReadReportRefuses(t *testing.T) {
 		`{"version": 2, "groups": [], "operations": []}`:                                      "no operations",
 		`{"version": 2, "groups": [{}], "operations": [{"group": 1}]}`:                        "belongs to no group",
 		`{"version": 2, "groups": [{}], "operations": [{"op": 1}]}`:                           "damaged",
-		`{"version": 2, "groups": [{}], "operations": [{"op": "GET"}]}{"version": 2, "a": 1}`: "something follows",
+		`{"version": 2, "groups": [{}], "operations": [{"op": "GET"}]}{"version": 2, "a": 1}`: "there is more after",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v", text, err)

@@ -27,7 +27,7 @@ func (r *reader) marks(p *pair, s Setting) ([]Setting, error) {
 			continue
 		}
 		if n.Kind != yaml.MappingNode {
-			return nil, r.fail(n, "%s has an entry that is %s", s.Path, what(n)).withHint("write - {at: 2m, text: what is done}")
+			return nil, r.fail(n, "%s has an entry that is %s", s.Path, what(n)).withHint("write - {at: 2m, text: what you do}")
 		}
 		value, err := r.mark(n, s.Path)
 		if err != nil {
@@ -66,7 +66,7 @@ func (r *reader) mark(n *yaml.Node, path string) (string, error) {
 	}
 	for _, key := range keys[:2] {
 		if values[key] == "" {
-			return "", r.fail(n, "%s has a mark without %s", path, key).withHint("write - {at: 2m, text: what is done}")
+			return "", r.fail(n, "%s has a mark without %s", path, key).withHint("write - {at: 2m, text: what you do}")
 		}
 	}
 	text, err := json.Marshal(values)

@@ -73,7 +73,7 @@ func Read(r io.Reader) (*Profile, error) {
 	case err != nil || head.Kind != Kind:
 		return nil, errNoProfile
 	case d.More():
-		return nil, errors.New("something follows the profile; save each in a file of its own")
+		return nil, errors.New("there is more after the profile; save each in a file of its own")
 	case head.Version != Version:
 		return nil, fmt.Errorf("the profile has version %d, and this warp knows version %d: use the warp that wrote it, or write it again from the log", head.Version, Version)
 	}

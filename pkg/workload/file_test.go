@@ -60,7 +60,7 @@ func TestFileRefused(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"cut off":                     string(encode(t, example())[:200]),
-		"something follows":           string(encode(t, example())) + "{}",
+		"there is more after":         string(encode(t, example())) + "{}",
 		"not a profile":               `{"version":2,"groups":[]}`,
 		"version 9":                   damage(func(p *Profile) { p.Version = 9 }),
 		"unknown or occurs twice":     damage(func(p *Profile) { p.Operations[1].Op = Get }),

@@ -39,7 +39,7 @@ func TestClean(t *testing.T) {
 				t.Errorf("a dry run changed %q", k)
 			}
 		}
-		b.warp("clean", "--seed=93").want(1).says("may be alive", "nothing of it was removed")
+		b.warp("clean", "--seed=93").want(1).says("may be alive", "none of its objects were removed")
 		b.warp("clean", "--run=none").want(1).says("has no marker there")
 		b.warp("clean").want(0)
 		if count(91) != 0 || count(92) != 10 || count(93) != 20 {

@@ -142,9 +142,9 @@ func (t *Trial) warnOfSameSides() {
 			switch {
 			case !t.Sides[i].same(&t.Sides[k]):
 			case len(t.Sides) == 2:
-				t.inv.Warnf("both sides are the same, so all that can be found is noise")
+				t.inv.Warnf("both sides are the same, so any difference is noise")
 			default:
-				t.inv.Warnf("sides %s and %s are the same, so all that can be found between them is noise", Letter(k), Letter(i))
+				t.inv.Warnf("sides %s and %s are the same, so any difference between them is noise", Letter(k), Letter(i))
 			}
 		}
 	}

@@ -77,13 +77,13 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 	d.DisallowUnknownFields()
 	err := d.Decode(m)
 	if err == nil && d.More() {
-		err = errors.New("more follows")
+		err = errors.New("there is more after it")
 	}
 	if errors.As(err, new(*json.UnmarshalTypeError)) {
-		err = errors.New("it must be an object, and all its values texts")
+		err = errors.New("it must be an object whose values are strings")
 	}
 	if err != nil {
-		return nil, fmt.Errorf(`%.60q is not a mark (%w): write {"at":"2m","text":"what is done"}, and "exec" for a command`, text, err)
+		return nil, fmt.Errorf(`%.60q is not a mark (%w): write {"at":"2m","text":"what you do"}, and "exec" for a command`, text, err)
 	}
 	if m.Text, err = oplog.MarkText(m.Text); err != nil {
 		return nil, err
@@ -93,9 +93,9 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 	case m.At == "":
 		return nil, fmt.Errorf("%q has no time: write at: 2m", m.Text)
 	case err != nil || m.after < 0:
-		return nil, fmt.Errorf("%q: at is %q, and must be a time since the start, such as 30s or 2m", m.Text, m.At)
+		return nil, fmt.Errorf("%q: at is %q, but must be a time since the start, such as 30s or 2m", m.Text, m.At)
 	case len(m.Exec) > maxCommand:
-		return nil, fmt.Errorf("%q: the command has %d bytes, and at most %d are allowed: put it into a file", m.Text, len(m.Exec), maxCommand)
+		return nil, fmt.Errorf("%q: the command has %d bytes, but at most %d are allowed: put it into a file", m.Text, len(m.Exec), maxCommand)
 	}
 	return m, nil
 }

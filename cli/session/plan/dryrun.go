@@ -127,7 +127,7 @@ func (d *DryRun) Bucket(t *target.Flags, o *bench.Options, foreign, randomSeed b
 // planRemoval adds what is removed, and when.
 func (d *DryRun) planRemoval(o *bench.Options) {
 	if o.ClearBucket {
-		d.Say("EVERY object in the bucket is deleted first, whoever it belongs to")
+		d.Say("EVERY object in the bucket is deleted first, including other people's")
 	}
 	if !o.NoClear {
 		d.Say("objects that dead runs left in it are removed")

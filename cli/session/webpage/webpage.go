@@ -27,7 +27,7 @@ type Flags struct {
 func (f *Flags) Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "web", Destination: &f.Browser, Usage: "show the report as a page in a browser, until Ctrl-C"},
-		&cli.StringFlag{Name: "serve", Destination: &f.Addr, Usage: "serve this page at `ADDRESS`, such as 127.0.0.1:7762, without opening a browser"},
+		&cli.StringFlag{Name: "serve", Destination: &f.Addr, Usage: "serve this page at `ADDRESS`, such as 127.0.0.1:7762, and open no browser"},
 	}
 }
 

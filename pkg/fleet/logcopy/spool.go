@@ -51,7 +51,7 @@ func (s *Spool) Ack() []byte { return binary.BigEndian.AppendUint64(nil, uint64(
 func (s *Spool) Size() int64 { return s.size }
 
 // ErrDiffers is the error of [Spool.Check].
-var ErrDiffers = errors.New("the log that arrived is not the one that the client has: its SHA-256 differs")
+var ErrDiffers = errors.New("the log that arrived differs from the client's: its SHA-256 is another")
 
 // Check compares the spool with size and digest of the client's complete log.
 func (s *Spool) Check(size int64, sum []byte) error {

@@ -72,7 +72,7 @@ func (j *Job) Check() error {
 	}
 	const maxThreads = 1 << 16
 	if o.Concurrency < 1 || o.Concurrency > maxThreads {
-		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, maxThreads)
+		return fmt.Errorf("a concurrency of %d is not between 1 and %d", o.Concurrency, maxThreads)
 	}
 	if j.Analysis.SegmentDur < 0 {
 		return fmt.Errorf("segments of %v", j.Analysis.SegmentDur)

@@ -116,9 +116,9 @@ func (d *Dialer) dialTLS(ctx context.Context, network, addr string, pin []byte) 
 var (
 	errRefused = errors.New("connection refused, so no warp client listens there")
 	errSilent  = errors.New("something listens there, but does not answer as warp client does")
-	ErrNotWarp = errors.New("no warp client answers there, but something")
-	errOldWarp = fmt.Errorf("%w that speaks HTTP without TLS; where that is a warp client, it is an older version: use the same version on all machines", ErrNotWarp)
-	errHangsUp = errors.New("no warp client answers there, but something that hangs up") // as a proxy does whose client is not up yet
+	ErrNotWarp = errors.New("something other than a warp client answers there")
+	errOldWarp = fmt.Errorf("%w: it speaks HTTP without TLS; if it is a warp client, it is an older version, so use the same version on all machines", ErrNotWarp)
+	errHangsUp = errors.New("something other than a warp client answers there: it hangs up") // as a proxy does whose client is not up yet
 )
 
 // explainDial explains to users of warp why there is no connection.
@@ -133,7 +133,7 @@ func explainDial(err error, answer *http.Response) error {
 	case errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/":
 		return errOldWarp
 	case errors.As(err, &record):
-		return fmt.Errorf("%w that does not speak TLS", ErrNotWarp)
+		return fmt.Errorf("%w: it does not speak TLS", ErrNotWarp)
 	case errors.As(err, &cert) && !errors.Is(err, errPin):
 		return fmt.Errorf("%w: start it with a certificate for this address from an authority in --warp-ca, or give its fingerprint after the address", err)
 	case errors.As(err, &name) && name.IsNotFound:
@@ -147,9 +147,9 @@ func explainDial(err error, answer *http.Response) error {
 	case isTimeout(err):
 		return errSilent
 	case strings.Contains(err.Error(), "tls: "): // crypto/tls has no type for most of them
-		return fmt.Errorf("%w that does not speak TLS as warp does: %w", ErrNotWarp, err)
+		return fmt.Errorf("%w: it does not speak TLS as warp does: %w", ErrNotWarp, err)
 	case strings.Contains(err.Error(), "malformed HTTP"): // net/http has no type for it
-		return fmt.Errorf("%w that does not speak HTTP", ErrNotWarp)
+		return fmt.Errorf("%w: it does not speak HTTP", ErrNotWarp)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return errHangsUp
 	}
@@ -158,7 +158,7 @@ func explainDial(err error, answer *http.Response) error {
 
 // explainAnswer explains an answer that does not open a websocket.
 func explainAnswer(answer *http.Response) error {
-	return fmt.Errorf("%w that says %.64q", ErrNotWarp, answer.Status)
+	return fmt.Errorf("%w: it says %.64q", ErrNotWarp, answer.Status)
 }
 
 func isTimeout(err error) bool {

@@ -100,7 +100,7 @@ type firstRead struct {
 	done     bool
 }
 
-var errSpeaksHTTP = errors.New("it speaks HTTP without TLS; where that is a coordinator, it is an older version: use the same version on all machines")
+var errSpeaksHTTP = errors.New("it speaks HTTP without TLS; if it is a coordinator, it is an older version, so use the same version on all machines")
 
 // Read reads the rest. Only one goroutine does that at a time.
 func (c *firstRead) Read(p []byte) (int, error) {

@@ -202,7 +202,7 @@ func TestPlainHTTP(t *testing.T) {
 		t.Errorf("%q, want %q", answer.Status, want)
 	}
 	check.Eventually(t, "word of it", func() bool {
-		return said.count("it speaks HTTP without TLS; where that is a coordinator, it is an older version") == 1
+		return said.count("it speaks HTTP without TLS; if it is a coordinator, it is an older version") == 1
 	})
 }
 

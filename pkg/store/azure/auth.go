@@ -126,7 +126,7 @@ func useClient(getenv func(string) string, cfg *store.Config) (source string, se
 // Portable returns an error for credentials that cannot be sent to another machine.
 func Portable(cfg *store.Config) error {
 	if cfg.Bearer.Metadata {
-		return errors.New("the metadata server is of this machine: use an account's key, a shared access signature, or --access-token")
+		return errors.New("the metadata server belongs to this machine: use an account's key, a shared access signature, or --access-token")
 	}
 	var c client
 	if len(cfg.Bearer.File) > 0 && (json.Unmarshal(cfg.Bearer.File, &c) != nil || c.TokenFile != "") {

@@ -89,7 +89,7 @@ func ProviderOfBucket(bucket string) (p *provider.Provider, name string, err err
 	}
 	switch {
 	case scheme == "http" || scheme == "https":
-		return nil, "", fmt.Errorf("%q is a URL of a host, and not the name of a bucket: give it to --host", bucket)
+		return nil, "", fmt.Errorf("%q is the URL of a host, not the name of a bucket: give it to --host", bucket)
 	case p == nil:
 		return nil, "", fmt.Errorf("%q has a scheme that warp does not know: buckets are NAME, or %sNAME", bucket, strings.Join(schemes, "NAME, "))
 	case p.CheckBucket != nil && p.CheckBucket(p.Scheme, name) != nil:
@@ -121,7 +121,7 @@ func ProviderOfBuckets(hosts, buckets []string) (*provider.Provider, error) {
 		case len(hosts) * len(buckets):
 			return &p, nil
 		}
-		return nil, errors.New("a run has buckets of one kind of store, and only some of these are of " + p.Title)
+		return nil, errors.New("all buckets of a run must be in one kind of store, but only some of these are in " + p.Title)
 	}
 	return nil, nil
 }

@@ -132,7 +132,7 @@ func allGoogle(cfg *store.Config) bool {
 // name files, commands or addresses of this one.
 func Portable(cfg *store.Config) error {
 	if cfg.Bearer.Metadata {
-		return errors.New("the metadata server is of this machine: use a service account's file, or --access-token")
+		return errors.New("the metadata server belongs to this machine: use a service account's file, or --access-token")
 	}
 	if len(cfg.Bearer.File) == 0 {
 		return nil
@@ -141,5 +141,5 @@ func Portable(cfg *store.Config) error {
 	if err != nil || kind == "service_account" || kind == "authorized_user" {
 		return err
 	}
-	return fmt.Errorf("credentials of type %s are of this machine: use a service account's file, or --access-token", store.OneLine(kind))
+	return fmt.Errorf("credentials of type %s belong to this machine: use a service account's file, or --access-token", store.OneLine(kind))
 }

@@ -68,7 +68,7 @@ func ZonalHost(host, zone, region string) (zonal, in string, err error) {
 		region = regionOfHost(strings.TrimSuffix(strings.ToLower(name), "."+domain))
 	}
 	if region == "" {
-		return "", "", fmt.Errorf("%s does not say in which region the zone %s is: name that with --region", host, zone)
+		return "", "", fmt.Errorf("%s does not tell the region of zone %s: name it with --region", host, zone)
 	}
 	zonal = "s3express-" + zone + "." + region + "." + domain
 	if port != "" {

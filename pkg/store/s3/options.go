@@ -25,7 +25,7 @@ func CheckOptions(o *store.Options, tls bool) error {
 	case o.Checksum != store.NoChecksum && o.MD5:
 		return errors.New("an upload carries either a checksum or a Content-MD5")
 	case o.DisableMultipart && o.PartSize > 0:
-		return errors.New("a part size is of no use without multipart uploads")
+		return errors.New("a part size has no effect without multipart uploads")
 	case !slices.Contains([]string{"", store.LookupAuto, store.LookupHost, store.LookupPath}, o.Lookup):
 		return fmt.Errorf("unknown lookup %q: use %s, %s or %s", o.Lookup, store.LookupHost, store.LookupPath, store.LookupAuto)
 	case (o.ClientCert == "") != (o.ClientKey == ""):

@@ -24,7 +24,7 @@ func Express() provider.Provider {
 			provider.ZIPFiles: "", provider.Unpacking: "", provider.FanOuts: "", provider.ListMetadata: "", provider.Profiles: "",
 			provider.CustomerKeys: "leave it out: everything is encrypted as the bucket says",
 			provider.ServiceKeys:  "leave it out: everything is encrypted as the bucket says",
-			provider.Classes:      "leave it out: everything is of one class",
+			provider.Classes:      "leave it out: there is only one class",
 		},
 		Checksums: []store.Checksum{
 			store.ChecksumCRC32, store.ChecksumCRC32FO, store.ChecksumCRC32C, store.ChecksumCRC32CFO, store.ChecksumCRC64NVME,

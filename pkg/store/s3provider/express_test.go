@@ -19,7 +19,7 @@ func TestZonalHosts(t *testing.T) {
 		{"s3.cn-north-1.amazonaws.com.cn", "d--cnn1-az4--x-s3", "", "s3express-cnn1-az4.cn-north-1.amazonaws.com.cn cn-north-1"},
 		{"127.0.0.1:9000", bucket, "", "127.0.0.1:9000 "},
 		{"gateway:9000/s3", bucket, "r", "gateway:9000/s3 r"},
-		{"s3.amazonaws.com", bucket, "", "does not say in which region"},
+		{"s3.amazonaws.com", bucket, "", "does not tell the region"},
 		{"h", "data--x-s3", "", "NAME--ZONE--x-s3"},
 		{"h", "plain", "", "NAME--ZONE--x-s3"},
 	} {
