@@ -96,7 +96,7 @@ func (p *poolFlags) fillWorkingSet(sizes generator.Sizes) error {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "object `SIZE`, MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
+		Usage: "`SIZE`, MIN-MAX, 4096:10,8192:1, exact:… or lognormal:…"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Destination: &p.minSize, Hidden: true,

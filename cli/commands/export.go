@@ -87,7 +87,7 @@ func (f *logExport) check(inv *command.Invocation) error {
 	case ending == formatCSV, ending == formatPercentiles, ending == formatIntervals:
 		f.format = ending
 	default:
-		return exit.Usagef("the ending of %s is not that of a known format", f.out).WithHint("use %s, or add --format", formats)
+		return exit.Usagef("%s has an unknown ending", f.out).WithHint("use %s, or add --format", formats)
 	}
 	if f.format == formatCSV && (f.analysis.Dur != 0 || f.analysis.Skip != 0) {
 		return exit.Usagef("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").WithHint("leave them out")
