@@ -136,6 +136,33 @@ func TestLostClient(t *testing.T) {
 	whole(t, next, getPlan(t, e.Addr(), untilWarm), filepath.Join(t.TempDir(), "next"))
 }
 
+// A client that learns of the start only after the end of the run is lost, and the reason says how late it was.
+func TestCutOffForTheWholeRun(t *testing.T) {
+	t.Parallel()
+	e := embedded(t)
+	w, m := through(t, startMachine(t, nil))
+	f := lead(t, func(o *Options) {
+		o.BeforeStart = func(ctx context.Context) {
+			w.hold()
+			go func() { pause.For(ctx, 6*time.Second); w.release() }()
+		}
+	}, m, startMachine(t, nil))
+	ctx := t.Context()
+	check.OK(t, f.Connect(ctx))
+	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
+	check.OK(t, f.Measure(ctx, func() {}))
+	check.OK(t, f.Finish(ctx))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(ctx, path)
+	check.OK(t, err)
+	check.OK(t, f.Clean(ctx))
+	r := f.Result()
+	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Err.Error(), "after the measurement ended") {
+		t.Errorf("%+v", r)
+	}
+	empty(t, e.Addr())
+}
+
 // A client that goes while all wait for a start that is far ahead ends the run, before it begins.
 func TestLostBeforeTheStart(t *testing.T) {
 	t.Parallel()

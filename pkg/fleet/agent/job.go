@@ -284,10 +284,10 @@ func (j *job) gate(ctx context.Context) (time.Time, error) {
 	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the coordinator skipped the run
 		err = stopCause(&o)
 	}
-	if err != nil {
-		return time.Time{}, err
+	if err == nil && o.Close != 0 && !time.Now().Before(j.clock.Time(o.Close)) {
+		err = j.missedStart("ended", o.Close)
 	}
-	return j.clock.Time(o.Start), nil
+	return j.clock.Time(o.Start), err
 }
 
 func (j *job) setBegan(at time.Time) { j.update(func() { j.status.Began = j.clock.UnixNano(at) }) }

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"warp/pkg/bench"
 	"warp/pkg/bench/recording"
@@ -24,7 +25,11 @@ func (j jobWindow) Ended() { j.update(func() { j.status.Ended = true }) }
 // too late, the client's figures cannot be combined with the others'.
 func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	if o.Begin != 0 && before.Begin == 0 {
-		if err := task.setBegin(j.clock.Time(o.Begin)); err != nil {
+		err := task.setBegin(j.clock.Time(o.Begin))
+		if errors.Is(err, bench.ErrNotMeasuring) {
+			err = j.missedStart("began", o.Begin)
+		}
+		if err != nil {
 			j.failRun(err)
 		}
 	}
@@ -34,6 +39,13 @@ func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 			j.failRun(err)
 		}
 	}
+}
+
+// missedStart returns the error for a client that learns of the start when the
+// window of the run has an instant already.
+func (j *job) missedStart(what string, at int64) error {
+	late := max(time.Since(j.clock.Time(at)), 0).Round(time.Millisecond)
+	return fmt.Errorf("this client learned of the start of the run %s after the measurement %s", late, what)
 }
 
 // failRun ends a run whose figures cannot be combined with the others'.
