@@ -1,5 +1,7 @@
 package store
 
+import "net/http"
+
 // A ListPlace is where a page begins.
 type ListPlace struct{ Token, Key, Version string }
 
@@ -7,23 +9,47 @@ type ListPlace struct{ Token, Key, Version string }
 // listing, but not for ever.
 const maxEmptyPages = 1000
 
+// A PageEnd is where a page of a listing ended.
+type PageEnd struct {
+	Found int  // entries on the page
+	More  bool // another page is wanted, and begins at Next
+	Next  ListPlace
+}
+
+// EachPage calls page for page after page of a listing. It returns the first
+// error, which may be that the listing never ends.
+func EachPage(page func(at ListPlace) (PageEnd, error)) error {
+	var track ListTrack
+	for {
+		end, err := page(track.Place)
+		if err != nil || !end.More {
+			return err
+		}
+		if track.Empty++; end.Found > 0 {
+			track.Empty = 0
+		}
+		if err := track.Advance(end.Next); err != nil {
+			return err
+		}
+	}
+}
+
 // A ListTrack follows a listing from page to page and detects one that never ends.
 type ListTrack struct {
 	Place, seen  ListPlace
 	pages, Empty int // pages so far, and since the last entry
 }
 
-// Advance moves on to the next page. status is the status of the answer that contained the previous
-// one.
-func (t *ListTrack) Advance(next ListPlace, status int) error {
+// Advance moves on to the next page.
+func (t *ListTrack) Advance(next ListPlace) error {
 	t.pages++
 	switch {
 	case next == ListPlace{}:
-		return BadAnswer(status, "the listing says that it continues, but not where")
+		return BadAnswer(http.StatusOK, "the listing says that it continues, but not where")
 	case next == t.Place, next == t.seen:
-		return BadAnswer(status, "the listing continues where it has already been: %.60q", next.Token+next.Key)
+		return BadAnswer(http.StatusOK, "the listing continues where it has already been: %.60q", next.Token+next.Key)
 	case t.Empty > maxEmptyPages:
-		return BadAnswer(status, "the listing does not end: %d pages without an entry", t.Empty)
+		return BadAnswer(http.StatusOK, "the listing does not end: %d pages without an entry", t.Empty)
 	}
 	if t.Place = next; t.pages&(t.pages-1) == 0 {
 		t.seen = next // detects cycles of any length

@@ -65,25 +65,17 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		return store.ErrUnsupported
 	}
 	ask := listing{Props: listProperties, TimeFormat: time.RFC3339Nano, Prefix: l.Prefix, Flags: e.listFlags(&l), PageSize: l.MaxKeys}
-	var track store.ListTrack
-	for {
+	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
+		ask.Token = at.Token
 		p, err := e.page(ctx, l.Bucket, &ask, tr)
 		if err != nil {
-			return err
+			return end, err
 		}
-		if track.Empty++; len(p.Entries) > 0 {
-			track.Empty = 0
-		}
+		defer p.memory.Free()
 		goesOn, err := p.handOut(l.Bucket, int(tr.Status()), each)
-		p.memory.Free()
-		if err != nil || !goesOn || p.Token == "" {
-			return err
-		}
-		if err := track.Advance(store.ListPlace{Token: p.Token}, int(tr.Status())); err != nil {
-			return err
-		}
-		ask.UUID, ask.Token = p.UUID, p.Token
-	}
+		ask.UUID = p.UUID
+		return store.PageEnd{Found: len(p.Entries), More: goesOn && p.Token != "", Next: store.ListPlace{Token: p.Token}}, err
+	})
 }
 
 func (e *Engine) listFlags(l *store.List) string {

@@ -137,34 +137,22 @@ func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) b
 // eachPath calls each for every file and directory in the directory of a listing's prefix, until it
 // returns false.
 func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, each func(store.Object) bool) error {
-	var track store.ListTrack
-	for {
-		paths, next, err := e.paths(ctx, l, track.Place.Token, tr)
+	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
+		paths, next, err := e.paths(ctx, l, at.Token, tr)
 		if store.CodeOf(err) == codeNoKey { // the directory does not exist
-			return nil
+			return end, nil
 		}
 		if err != nil {
-			return err
-		}
-		if track.Empty++; len(paths) > 0 {
-			track.Empty = 0
+			return end, err
 		}
 		for i := range paths {
 			o, err := paths[i].object(l.Bucket, int(tr.Status()))
-			if err != nil {
-				return err
-			}
-			if !each(o) {
-				return nil
+			if err != nil || !each(o) {
+				return end, err
 			}
 		}
-		if next == "" {
-			return nil
-		}
-		if err := track.Advance(store.ListPlace{Token: next}, int(tr.Status())); err != nil {
-			return err
-		}
-	}
+		return store.PageEnd{Found: len(paths), More: next != "", Next: store.ListPlace{Token: next}}, nil
+	})
 }
 
 // A listedPath is a file or a directory in a listing. The endpoint sends numbers and booleans as
@@ -183,13 +171,13 @@ func (p *listedPath) object(container string, status int) (o store.Object, err e
 		o.Key += "/"
 	}
 	if o.LastModified, err = time.Parse(time.RFC1123, p.Modified); err != nil {
-		return o, store.BadAnswer(status, "file %.60q was modified at %.40q", p.Name, p.Modified)
+		return o, store.BadAnswer(http.StatusOK, "file %.60q was modified at %.40q", p.Name, p.Modified)
 	}
 	if p.Size == "" {
 		p.Size = "0"
 	}
 	if o.Size, err = strconv.ParseInt(p.Size, 10, 64); err != nil || o.Size < 0 || p.Name == "" {
-		return o, store.BadAnswer(status, "the size of file %.60q is %.40q", p.Name, p.Size)
+		return o, store.BadAnswer(http.StatusOK, "the size of file %.60q is %.40q", p.Name, p.Size)
 	}
 	return o, nil
 }

@@ -25,24 +25,15 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 
 // list calls each for every entry, page after page, until it returns false.
 func (e *Engine) list(ctx context.Context, l *store.List, include []string, each func(*entry) (bool, error), tr *store.Trace) error {
-	var track store.ListTrack
-	for {
-		p, err := e.page(ctx, l, include, track.Place.Token, tr)
+	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
+		p, err := e.page(ctx, l, include, at.Token, tr)
 		if err != nil {
-			return err
+			return end, err
 		}
-		if track.Empty++; len(p.entries) > 0 {
-			track.Empty = 0
-		}
+		defer p.memory.Free()
 		goesOn, err := p.handOut(each)
-		p.memory.Free()
-		if err != nil || !goesOn || p.next == "" {
-			return err
-		}
-		if err := track.Advance(store.ListPlace{Token: p.next}, int(tr.Status())); err != nil {
-			return err
-		}
-	}
+		return store.PageEnd{Found: len(p.entries), More: goesOn && p.next != "", Next: store.ListPlace{Token: p.next}}, err
+	})
 }
 
 // handOut calls each for every entry, until it returns false.

@@ -286,24 +286,15 @@ type page struct {
 
 // list calls each for page after page, until it returns false.
 func (e *Engine) list(ctx context.Context, l *store.List, fields string, each func(*page) (bool, error), tr *store.Trace) error {
-	var track store.ListTrack
-	for {
-		p, err := e.page(ctx, l, fields, track.Place.Token, tr)
+	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
+		p, err := e.page(ctx, l, fields, at.Token, tr)
 		if err != nil {
-			return err
+			return end, err
 		}
-		if track.Empty++; len(p.Items)+len(p.Prefixes) > 0 {
-			track.Empty = 0
-		}
+		defer p.memory.Free()
 		goesOn, err := each(&p)
-		p.memory.Free()
-		if err != nil || !goesOn || p.Next == "" {
-			return err
-		}
-		if err := track.Advance(store.ListPlace{Token: p.Next}, int(tr.Status())); err != nil {
-			return err
-		}
-	}
+		return store.PageEnd{Found: len(p.Items) + len(p.Prefixes), More: goesOn && p.Next != "", Next: store.ListPlace{Token: p.Next}}, err
+	})
 }
 
 // page requests one page. The caller frees its memory.

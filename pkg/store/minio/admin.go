@@ -1,7 +1,6 @@
 package minio
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -157,31 +156,25 @@ func (a *Admin) deleteEach(ctx context.Context, refs []store.Ref, bypass bool) e
 
 func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
 	check := a.listCheck(prefix, false)
-	var track store.ListTrack
-	for {
-		page, err := a.uploadsAt(ctx, bucket, prefix, track.Place)
+	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
+		if err := check.Page(at.Key); err != nil {
+			return end, err
+		}
+		page, err := a.uploadsAt(ctx, bucket, prefix, at)
 		if err != nil {
-			return err
+			return end, err
 		}
 		for _, u := range page.Uploads {
 			if err := check.Below(u.Key); err != nil {
-				return err
+				return end, err
 			}
 			if err := each(store.Upload{Ref: store.Ref{Bucket: bucket, Key: u.Key}, ID: u.UploadID}); err != nil {
-				return err
+				return end, err
 			}
 		}
-		if !page.IsTruncated {
-			return nil
-		}
-		if track.Empty++; len(page.Uploads) > 0 {
-			track.Empty = 0
-		}
 		next := store.ListPlace{Key: page.NextKeyMarker, Version: page.NextUploadIDMarker}
-		if err := cmp.Or(track.Advance(next, http.StatusOK), check.Page(next.Key)); err != nil {
-			return err
-		}
-	}
+		return store.PageEnd{Found: len(page.Uploads), More: page.IsTruncated, Next: next}, nil
+	})
 }
 
 // uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then

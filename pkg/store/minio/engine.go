@@ -317,7 +317,7 @@ func checkPage(req *http.Request) error {
 		t.begun = true
 		return nil
 	}
-	if err := t.Advance(place, http.StatusOK); err != nil {
+	if err := t.Advance(place); err != nil {
 		return err
 	}
 	return t.pages.Page(place.Key)

@@ -12,35 +12,32 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	if len(l.Prefix) > 1024 || !utf8.ValidString(l.Prefix) {
 		return store.ErrUnsupported
 	}
-	var track store.ListTrack
-	for {
-		more, err := e.listPage(ctx, &l, &track, each, tr)
-		if err == store.ErrUnsupported && track.Place != (store.ListPlace{}) {
+	return store.EachPage(func(at store.ListPlace) (store.PageEnd, error) {
+		end, err := e.listPage(ctx, &l, at, each, tr)
+		if err == store.ErrUnsupported && at != (store.ListPlace{}) {
 			// Another engine would begin again, and list twice what was listed already.
 			err = store.Errorf("RequestFailed", 0, "the credentials changed to signature V2 within a listing")
 		}
-		if err != nil || !more {
-			return err
-		}
-	}
+		return end, err
+	})
 }
 
-// listPage requests a page and calls each for its entries. It returns whether another page follows.
-func (e *Engine) listPage(ctx context.Context, l *store.List, track *store.ListTrack, each func(store.Object) bool, tr *store.Trace) (more bool, err error) {
+// listPage requests the page at a place and calls each for its entries.
+func (e *Engine) listPage(ctx context.Context, l *store.List, at store.ListPlace, each func(store.Object) bool, tr *store.Trace) (end store.PageEnd, err error) {
 	q := e.begin("GET", l.Bucket, "")
 	defer q.end()
 	q.headers = l.Headers
 	if l.Versions {
-		q.listVersions(l, track.Place)
+		q.listVersions(l, at)
 	} else {
-		q.listObjects(l, track.Place)
+		q.listObjects(l, at)
 	}
 	r, err := e.do(ctx, q, tr)
 	if err != nil {
-		return false, err
+		return end, err
 	}
 	if r.Status != 200 {
-		return false, e.refused(r, q)
+		return end, e.refused(r, q)
 	}
 	s := r.State().(*state)
 	defer s.trim()
@@ -49,16 +46,11 @@ func (e *Engine) listPage(ctx context.Context, l *store.List, track *store.ListT
 		err = wrongDocument(r, "a listing")
 	}
 	if err != nil {
-		return false, store.AsError(err, r.Status)
+		return end, store.AsError(err, r.Status)
 	}
-	next, goesOn := page.next, page.truncated
-	if track.Empty++; !page.empty() {
-		track.Empty = 0
-	}
-	if !page.handOut(l.Bucket, each) || !goesOn {
-		return false, nil
-	}
-	return true, track.Advance(next, int(tr.Status()))
+	end = store.PageEnd{Found: len(page.entries), More: page.truncated, Next: page.next}
+	end.More = page.handOut(l.Bucket, each) && end.More
+	return end, nil
 }
 
 // maxKept limits the memory of a listing that is kept for the next one.

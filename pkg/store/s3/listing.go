@@ -79,9 +79,6 @@ func (p *listing) handOutSome(bucket, text string, prefixes bool, each func(stor
 	return true
 }
 
-// empty reports whether the page has no entries.
-func (p *listing) empty() bool { return len(p.entries) == 0 }
-
 // read parses the page in doc, from an answer with the given status. It counts the memory that the
 // page needs: its entries, their text, and a copy of the text, which handOut makes.
 func (p *listing) read(x *xmlscan.Scanner, doc []byte, status int, memory *store.Document) error {

@@ -98,8 +98,8 @@ func TestListing(t *testing.T) {
 		}
 	}
 	read("<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a%2Fb</NextKeyMarker><NextVersionIdMarker>v</NextVersionIdMarker><EncodingType>url</EncodingType></ListVersionsResult>")
-	if want := (store.ListPlace{Key: "a/b", Version: "v"}); !p.empty() || !p.truncated || p.next != want {
-		t.Errorf("%t, %t, %+v", p.empty(), p.truncated, p.next)
+	if want := (store.ListPlace{Key: "a/b", Version: "v"}); len(p.entries) != 0 || !p.truncated || p.next != want {
+		t.Errorf("%d, %t, %+v", len(p.entries), p.truncated, p.next)
 	}
 	if err := p.read(&x, []byte("<Error><Code>SlowDown</Code></Error>"), 200, new(store.Document)); err != errNoListing || string(x.Name) != "Error" {
 		t.Errorf("%v at <%s>", err, x.Name)
