@@ -81,7 +81,7 @@ func (c *Client) Versioning(ctx context.Context, bucket string) (state string, e
 		state, err = v.Versioning(ctx, bucket)
 		var e *Error
 		switch {
-		case errors.As(err, &e) && (e.Document != "" || e.Status == 404 && e.Code != "NoSuchBucket"):
+		case errors.As(err, &e) && (e.Document != "" || e.Status == 404 && e.Code != CodeNoBucket):
 			state = VersioningUnknown
 			return nil
 		case IsUnsupported(err):
@@ -129,7 +129,7 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 		}
 		lock, err = locker.ObjectLock(ctx, bucket)
 		var e *Error
-		noLock := errors.As(err, &e) && (e.Status == 404 && e.Code != "NoSuchBucket" || e.Status == 400 && e.Code == "InvalidRequest")
+		noLock := errors.As(err, &e) && (e.Status == 404 && e.Code != CodeNoBucket || e.Status == 400 && e.Code == "InvalidRequest")
 		if noLock || IsUnsupported(err) {
 			return nil
 		}
@@ -270,7 +270,7 @@ func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
 // AbortUpload aborts one multipart upload. It succeeds if the upload is already over.
 func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 	err := c.anyHost(ctx, func(h *Host) error { return h.abort(ctx, u) })
-	if CodeOf(err) == "NoSuchUpload" {
+	if CodeOf(err) == CodeNoUpload {
 		return nil
 	}
 	return err
@@ -375,7 +375,7 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 			if err == nil {
 				aborted[u.ID] = true
 			}
-			if CodeOf(err) == "NoSuchUpload" {
+			if CodeOf(err) == CodeNoUpload {
 				return nil
 			}
 			return err

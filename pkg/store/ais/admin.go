@@ -64,7 +64,7 @@ func (a *Admin) do(ctx context.Context, method, bucket, param string, act *actio
 // BucketExists requests the bucket without adding it to the cluster if it is behind it.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	err := a.do(ctx, http.MethodHead, name, "dont_add_remote_bck_md=true", nil)
-	if store.CodeOf(err) == codeNoBucket {
+	if store.CodeOf(err) == store.CodeNoBucket {
 		return false, nil
 	}
 	return err == nil, err
@@ -77,14 +77,14 @@ const ownMark = ".warp/made-by-warp"
 // MakeBucket creates a bucket in the cluster, with the properties in the options.
 func (a *Admin) MakeBucket(ctx context.Context, name string) error {
 	if a.ais.Backend != ownBackend {
-		return store.Errorf(codeNoBucket, 0, "%s://%s does not exist, and AIStore creates only buckets of its own", a.ais.Backend, name)
+		return store.Errorf(store.CodeNoBucket, 0, "%s://%s does not exist, and AIStore creates only buckets of its own", a.ais.Backend, name)
 	}
 	act := action{Action: "create-bck"}
 	if len(a.ais.Properties) > 0 {
 		act.Value = json.RawMessage(a.ais.Properties)
 	}
 	err := a.do(ctx, http.MethodPost, name, "", &act)
-	if store.CodeOf(err) == codeConflict {
+	if store.CodeOf(err) == store.CodeConflict {
 		err.(*store.Error).Code = codeBucketExists
 	}
 	if err != nil {

@@ -181,7 +181,7 @@ func TestBackends(t *testing.T) {
 	if !slices.ContainsFunc(a.Seen(), func(r standin.AISSeen) bool { return strings.Contains(r.Query, "latest-ver=true") }) {
 		t.Error("nothing was asked for its latest version")
 	}
-	if err := admin.MakeBucket(t.Context(), "other"); store.CodeOf(err) != codeNoBucket {
+	if err := admin.MakeBucket(t.Context(), "other"); store.CodeOf(err) != store.CodeNoBucket {
 		t.Errorf("a bucket behind the cluster: %v", err)
 	}
 	if removed, err := admin.RemoveBucket(t.Context(), "far"); removed || err != nil {
@@ -269,10 +269,10 @@ func TestRefusals(t *testing.T) {
 	engine, _ := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
 	stranger, _ := open(t, a, store.Config{})
 	get := store.Get{Ref: store.Ref{Bucket: "missing", Key: "k"}}
-	if _, err := engine.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoBucket {
+	if _, err := engine.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoBucket {
 		t.Errorf("no bucket: %v", err)
 	}
-	if _, err := stranger.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != codeUnauthorized {
+	if _, err := stranger.Get(t.Context(), get, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeUnauthorized {
 		t.Errorf("no token: %v", err)
 	}
 	for _, key := range []string{"", "/a", "a//b", "../a", "a/./b", "a/..", strings.Repeat("x", maxKey+1)} {

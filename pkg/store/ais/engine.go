@@ -169,7 +169,7 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 		return nil
 	case 1:
 		err := e.removeOne(ctx, &refs[0], tr)
-		if e.ignoreMissing && store.CodeOf(err) == codeNoKey {
+		if e.ignoreMissing && store.CodeOf(err) == store.CodeNoKey {
 			return nil
 		}
 		return err

@@ -10,15 +10,8 @@ import (
 	"warp/pkg/store/httpclient"
 )
 
-// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
-const (
-	codeUnauthorized = "Unauthorized"
-	codeDenied       = "AccessDenied"
-	codeNoKey        = "NoSuchKey"
-	codeNoBucket     = "NoSuchBucket"
-	codeConflict     = "Conflict"
-	codeBucketExists = "BucketAlreadyOwnedByYou"
-)
+// codeBucketExists is the code of S3 for a bucket that exists already.
+const codeBucketExists = "BucketAlreadyOwnedByYou"
 
 // refusal turns an answer other than a success into an error.
 func refusal(reply *httpclient.Reply, key string) *store.Error {
@@ -33,15 +26,15 @@ func refusal(reply *httpclient.Reply, key string) *store.Error {
 	code := fmt.Sprintf("HTTP%d", reply.Status)
 	switch reply.Status {
 	case http.StatusUnauthorized:
-		code = codeUnauthorized
+		code = store.CodeUnauthorized
 	case http.StatusForbidden:
-		code = codeDenied
+		code = store.CodeDenied
 	case http.StatusNotFound:
-		if code = codeNoKey; key == "" || strings.HasPrefix(text, "bucket ") {
-			code = codeNoBucket
+		if code = store.CodeNoKey; key == "" || strings.HasPrefix(text, "bucket ") {
+			code = store.CodeNoBucket
 		}
 	case http.StatusConflict:
-		code = codeConflict
+		code = store.CodeConflict
 	}
 	return store.Refusal(reply.Status, code, text)
 }

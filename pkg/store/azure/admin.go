@@ -35,7 +35,7 @@ func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	if err == nil {
 		err = checkOrigin(r)
 	}
-	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
+	if store.CodeOf(err) == store.CodeDenied && a.store.auth.sas != "" {
 		var p page
 		p, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", store.NewTrace(time.Now()))
 		p.memory.Free()
@@ -55,7 +55,7 @@ func checkOrigin(r *httpclient.Reply) error {
 // exists reports whether there is a container, given the error of a request for it. An error
 // without a document is an answer to HEAD.
 func exists(err error) (bool, error) {
-	if code := store.CodeOf(err); code == codeNoBucket || code == codeNoKey {
+	if code := store.CodeOf(err); code == store.CodeNoBucket || code == store.CodeNoKey {
 		return false, nil
 	}
 	return err == nil, err

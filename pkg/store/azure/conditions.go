@@ -23,11 +23,11 @@ func LakeContract() store.Contract {
 
 func answers() []store.Answer {
 	return []store.Answer{
-		{Code: codePrecondition, Outcome: store.Lost},
+		{Code: store.CodePrecondition, Outcome: store.Lost},
 		{Status: 409, Code: "BlobAlreadyExists", Outcome: store.Lost},
 		{Status: 409, Code: "PathAlreadyExists", Outcome: store.Lost},
-		{Status: 404, Code: codeNoKey, Outcome: store.Lost},       // If-Match, and there is no blob
-		{Status: 404, Code: codeNoUpload, Outcome: store.Unknown}, // somebody on the way may have committed the blocks
+		{Status: 404, Code: store.CodeNoKey, Outcome: store.Lost},       // If-Match, and there is no blob
+		{Status: 404, Code: store.CodeNoUpload, Outcome: store.Unknown}, // somebody on the way may have committed the blocks
 		{Status: 503, Code: "ServerBusy", Outcome: store.Refused},
 		{Status: 400, Outcome: store.NotSupported},
 		{Code: "NotImplemented", Outcome: store.NotSupported}, // Azurite says so with status 500

@@ -27,7 +27,7 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 func isCurrent(err error) bool { return store.CodeOf(err) == "OperationNotAllowedOnRootBlob" }
 
 func ignoreGone(err error, gone bool) error {
-	if gone && store.CodeOf(err) == codeNoKey {
+	if gone && store.CodeOf(err) == store.CodeNoKey {
 		return nil
 	}
 	return err
@@ -126,7 +126,7 @@ func (e *Engine) readDeletions(r *httpclient.Reply, refs []store.Ref) (current [
 		}
 		refused := refusalOf(a.StatusCode, a.Header.Get("x-ms-error-code"), document)
 		switch {
-		case e.ignoreMissing && refused.Code == codeNoKey:
+		case e.ignoreMissing && refused.Code == store.CodeNoKey:
 			return nil
 		case isCurrent(refused) && i >= 0:
 			current = append(current, i)

@@ -250,7 +250,7 @@ func TestUploadsInParts(t *testing.T) {
 		if last.Number != store.MaxPart || last.Size != 4 || last.ETag != "c240cd8da6c2cfbf8dc4b9bfa1e4d0d9" && len(last.ETag) != 32 {
 			t.Errorf("the last part is %+v", last)
 		}
-		if _, err := other.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload || s.find("whole", "") != nil {
+		if _, err := other.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoUpload || s.find("whole", "") != nil {
 			t.Errorf("completing it without its metadata: %v", err)
 		}
 		made, err := o.engine.CompleteUpload(t.Context(), u, parts, store.NewTrace(time.Now()))
@@ -275,7 +275,7 @@ func TestUploadsInParts(t *testing.T) {
 		}
 		u, _ = begin("aborted")
 		check.OK(t, other.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())))
-		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload {
+		if err := other.admin.(*Admin).AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoUpload {
 			t.Errorf("aborting again: %v", err)
 		}
 		if names := s.names(); !slices.Equal(names, []string{"taken", "whole"}) || len(s.blocks["aborted"]) > 0 {

@@ -10,28 +10,22 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
-	"warp/pkg/store/tokens"
 )
 
-// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
+// Codes of S3 that only this store's errors have.
 const (
-	codeDenied       = "AccessDenied"
-	codeNoKey        = "NoSuchKey"
-	codeNoBucket     = "NoSuchBucket"
-	codeNoUpload     = "NoSuchUpload"
-	codeSignature    = "SignatureDoesNotMatch"
-	codeSkewed       = "RequestTimeTooSkewed"
-	codePrecondition = "PreconditionFailed"
+	codeSignature = "SignatureDoesNotMatch"
+	codeSkewed    = "RequestTimeTooSkewed"
 )
 
 // sameCodes maps codes of Azure to codes of S3.
 var sameCodes = map[string]string{
-	"BlobNotFound": codeNoKey, "PathNotFound": codeNoKey, "ResourceNotFound": codeNoKey,
-	"ContainerNotFound": codeNoBucket, "FilesystemNotFound": codeNoBucket,
-	"AuthorizationFailure": codeDenied, "AuthorizationPermissionMismatch": codeDenied, "AuthorizationServiceMismatch": codeDenied,
-	"AuthorizationResourceTypeMismatch": codeDenied, "InsufficientAccountPermissions": codeDenied, "AuthorizationProtocolMismatch": codeDenied,
-	"NoAuthenticationInformation": tokens.CodeUnauthorized, "InvalidAuthenticationInfo": tokens.CodeUnauthorized,
-	"ConditionNotMet": codePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
+	"BlobNotFound": store.CodeNoKey, "PathNotFound": store.CodeNoKey, "ResourceNotFound": store.CodeNoKey,
+	"ContainerNotFound": store.CodeNoBucket, "FilesystemNotFound": store.CodeNoBucket,
+	"AuthorizationFailure": store.CodeDenied, "AuthorizationPermissionMismatch": store.CodeDenied, "AuthorizationServiceMismatch": store.CodeDenied,
+	"AuthorizationResourceTypeMismatch": store.CodeDenied, "InsufficientAccountPermissions": store.CodeDenied, "AuthorizationProtocolMismatch": store.CodeDenied,
+	"NoAuthenticationInformation": store.CodeUnauthorized, "InvalidAuthenticationInfo": store.CodeUnauthorized,
+	"ConditionNotMet": store.CodePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
 	"FeatureNotSupported": "NotImplemented", // from Azurite, with the status of an internal error
 	"FeatureNotYetSupportedForHierarchicalNamespaceAccounts": "NotImplemented", "BlobTagsNotSupportedForAccountType": "NotImplemented",
 }
@@ -53,22 +47,22 @@ func refusalOf(status int, code string, document []byte) *store.Error {
 	case code == "AuthenticationFailed" && strings.Contains(detail, "mac signature"):
 		code, text = codeSignature, "the store computes another signature"
 	case code == "AuthenticationFailed" && strings.Contains(detail, "signature did not match"):
-		code, text = codeDenied, "the shared access signature is wrong"
+		code, text = store.CodeDenied, "the shared access signature is wrong"
 	case code == "AuthenticationFailed":
-		code = codeDenied
+		code = store.CodeDenied
 		if said.Detail != "" {
 			text = said.Detail
 		}
 	case sameCodes[code] != "":
 		code = sameCodes[code]
 	case code == "" && status == http.StatusNotFound:
-		code = codeNoKey
+		code = store.CodeNoKey
 	case code == "" && status == http.StatusPreconditionFailed:
-		code = codePrecondition
+		code = store.CodePrecondition
 	case code == "" && status == http.StatusUnauthorized:
-		code = tokens.CodeUnauthorized
+		code = store.CodeUnauthorized
 	case code == "" && status == http.StatusForbidden:
-		code = codeDenied
+		code = store.CodeDenied
 	case code == "":
 		code = fmt.Sprintf("HTTP%d", status)
 	}

@@ -139,7 +139,7 @@ func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) b
 func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, each func(store.Object) bool) error {
 	return store.EachPage(func(at store.ListPlace) (end store.PageEnd, err error) {
 		paths, next, err := e.paths(ctx, l, at.Token, tr)
-		if store.CodeOf(err) == codeNoKey { // the directory does not exist
+		if store.CodeOf(err) == store.CodeNoKey { // the directory does not exist
 			return end, nil
 		}
 		if err != nil {
@@ -171,13 +171,13 @@ func (p *listedPath) object(container string, status int) (o store.Object, err e
 		o.Key += "/"
 	}
 	if o.LastModified, err = time.Parse(time.RFC1123, p.Modified); err != nil {
-		return o, store.BadAnswer(http.StatusOK, "file %.60q was modified at %.40q", p.Name, p.Modified)
+		return o, store.BadAnswer(status, "file %.60q was modified at %.40q", p.Name, p.Modified)
 	}
 	if p.Size == "" {
 		p.Size = "0"
 	}
 	if o.Size, err = strconv.ParseInt(p.Size, 10, 64); err != nil || o.Size < 0 || p.Name == "" {
-		return o, store.BadAnswer(http.StatusOK, "the size of file %.60q is %.40q", p.Name, p.Size)
+		return o, store.BadAnswer(status, "the size of file %.60q is %.40q", p.Name, p.Size)
 	}
 	return o, nil
 }
@@ -247,7 +247,7 @@ func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error)
 	var origin error
 	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *httpclient.Reply) { origin = checkOrigin(r) })
 	err = cmp.Or(err, origin)
-	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
+	if store.CodeOf(err) == store.CodeDenied && a.store.auth.sas != "" {
 		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", store.NewTrace(time.Now()))
 	}
 	return exists(err)

@@ -58,7 +58,7 @@ func validID(text string) (id []byte, ok bool) {
 }
 
 func noUpload() error {
-	return store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+	return store.Errorf(store.CodeNoUpload, http.StatusNotFound, "there is no such upload")
 }
 
 // StartUpload uploads the first block.
@@ -194,7 +194,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	}
 	o, err := e.commit(ctx, &p, blocks, u.If, tr)
 	if store.CodeOf(err) == "InvalidBlockList" {
-		return o, store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is missing")
+		return o, store.Errorf(store.CodeNoUpload, http.StatusNotFound, "a part of the upload is missing")
 	}
 	if err == nil {
 		e.store.uploads.Delete(u.ID)
@@ -259,7 +259,7 @@ func (e *Engine) uncommitted(ctx context.Context, ref store.Ref, tr *store.Trace
 	q.Param("comp", "blocklist")
 	q.Param("blocklisttype", "uncommitted")
 	r, err := e.send(ctx, q, tr)
-	if store.CodeOf(err) == codeNoKey {
+	if store.CodeOf(err) == store.CodeNoKey {
 		return nil, nil
 	}
 	if err != nil {

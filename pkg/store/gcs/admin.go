@@ -73,7 +73,7 @@ func (a *Admin) toBucket(ctx context.Context, method, name string, body, into an
 // BucketExists requests the bucket.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	err := a.toBucket(ctx, http.MethodGet, name, nil, new(bucket))
-	if store.CodeOf(err) == codeNoBucket {
+	if store.CodeOf(err) == store.CodeNoBucket {
 		return false, nil
 	}
 	return err == nil, err

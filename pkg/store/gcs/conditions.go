@@ -21,9 +21,9 @@ func (q request) condition(c store.Condition) {
 // Contract returns what Google documents.
 func Contract() store.Contract {
 	return store.Contract{Answers: []store.Answer{
-		{Code: codePrecondition, Outcome: store.Lost},
-		{Status: 404, Code: codeNoKey, Outcome: store.Lost},       // a generation, and there is no object
-		{Status: 404, Code: codeNoUpload, Outcome: store.Unknown}, // somebody on the way may have composed the object
+		{Code: store.CodePrecondition, Outcome: store.Lost},
+		{Status: 404, Code: store.CodeNoKey, Outcome: store.Lost},       // a generation, and there is no object
+		{Status: 404, Code: store.CodeNoUpload, Outcome: store.Unknown}, // somebody on the way may have composed the object
 		{Status: 503, Outcome: store.Refused},
 		{Status: 400, Outcome: store.NotSupported},
 	}}

@@ -38,7 +38,7 @@ func (e *Engine) deletion(status int, document []byte, key string) *store.Error 
 		return nil
 	}
 	err := refusal(status, document, key)
-	if e.ignoreMissing && err.Code == codeNoKey {
+	if e.ignoreMissing && err.Code == store.CodeNoKey {
 		return nil
 	}
 	return err

@@ -14,7 +14,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/httpclient"
-	"warp/pkg/store/tokens"
 )
 
 // objectFields are the fields of an object's resource that warp asks for.
@@ -214,16 +213,6 @@ func decode(r *httpclient.Reply, what string, v any) error {
 	return nil
 }
 
-// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
-const (
-	codeDenied       = "AccessDenied"
-	codeNoKey        = "NoSuchKey"
-	codeNoBucket     = "NoSuchBucket"
-	codeNoUpload     = "NoSuchUpload"
-	codePrecondition = "PreconditionFailed"
-	codeConflict     = "Conflict"
-)
-
 // refusal turns an answer other than a success into an error.
 func refusal(status int, document []byte, key string) *store.Error {
 	var said struct {
@@ -248,20 +237,20 @@ func refusal(status int, document []byte, key string) *store.Error {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		code = tokens.CodeUnauthorized
+		code = store.CodeUnauthorized
 	case http.StatusForbidden:
 		if reason == "" || reason == "forbidden" || reason == "insufficientPermissions" {
-			code = codeDenied
+			code = store.CodeDenied
 		}
 	case http.StatusNotFound:
-		code = codeNoKey
+		code = store.CodeNoKey
 		if key == "" || strings.Contains(text, "bucket does not exist") {
-			code = codeNoBucket
+			code = store.CodeNoBucket
 		}
 	case http.StatusPreconditionFailed:
-		code = codePrecondition
+		code = store.CodePrecondition
 	case http.StatusConflict:
-		code = codeConflict
+		code = store.CodeConflict
 	}
 	return store.Refusal(status, code, text)
 }

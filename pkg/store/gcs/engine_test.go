@@ -19,7 +19,6 @@ import (
 	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/pkg/store"
-	"warp/pkg/store/tokens"
 )
 
 // opened contains the engine and admin of a stand-in.
@@ -259,7 +258,7 @@ func TestUploadsInParts(t *testing.T) {
 	if names := o.names(); !slices.Equal(names, []string{uploadsPrefix + u.ID + "/notes.txt", "taken", "whole"}) {
 		t.Errorf("left are %q", names)
 	}
-	if err := other.admin.AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoUpload {
+	if err := other.admin.AbortUpload(t.Context(), u, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoUpload {
 		t.Errorf("aborted twice: %v", err)
 	}
 }
@@ -319,10 +318,10 @@ func TestBatches(t *testing.T) {
 	}
 	check.OK(t, o.engine.Delete(t.Context(), refs[:1], store.NewTrace(time.Now())))
 	o.log = nil
-	if err := o.engine.Delete(t.Context(), refs[:100], store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
+	if err := o.engine.Delete(t.Context(), refs[:100], store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
 		t.Errorf("one of them was gone: %v", err)
 	}
-	if err := o.engine.Delete(t.Context(), refs[:1], store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey {
+	if err := o.engine.Delete(t.Context(), refs[:1], store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoKey {
 		t.Errorf("it was gone: %v", err)
 	}
 	o.log = nil
@@ -330,7 +329,7 @@ func TestBatches(t *testing.T) {
 	if len(o.log) != 3 || len(o.names()) != 0 {
 		t.Errorf("%d requests left %q", len(o.log), o.names())
 	}
-	if err := o.engine.Delete(t.Context(), []store.Ref{{Bucket: "other", Key: "a"}, {Bucket: "other", Key: "b"}}, store.NewTrace(time.Now())); store.CodeOf(err) != codeNoBucket {
+	if err := o.engine.Delete(t.Context(), []store.Ref{{Bucket: "other", Key: "a"}, {Bucket: "other", Key: "b"}}, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoBucket {
 		t.Errorf("deleted in no bucket: %v", err)
 	}
 }
@@ -339,7 +338,7 @@ func TestBatches(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	o := withToken(t, store.Options{})
-	for status, code := range map[int]string{429: "rateLimitExceeded", 503: "backendError", 403: codeDenied, 412: codePrecondition} {
+	for status, code := range map[int]string{429: "rateLimitExceeded", 503: "backendError", 403: store.CodeDenied, 412: store.CodePrecondition} {
 		o.fail = []int{status}
 		tr := store.NewTrace(time.Now())
 		_, err := o.engine.Stat(t.Context(), ref("x"), tr)
@@ -353,7 +352,7 @@ func TestRefusals(t *testing.T) {
 	}
 	delete(o.tokens, "secret")
 	_, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now()))
-	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
+	if e, ok := err.(*store.Error); !ok || e.Code != store.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
 		t.Errorf("a token that is not valid: %v", err)
 	}
 }
@@ -380,7 +379,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	o := open(t, s, store.Config{Bearer: store.Bearer{File: serviceAccount(t, s)}})
 	stat := func() {
 		t.Helper()
-		if _, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != codeNoKey {
+		if _, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeNoKey {
 			t.Fatal(err)
 		}
 	}
@@ -409,12 +408,12 @@ func TestNoToken(t *testing.T) {
 	refused.refuseKeys = true
 	o := open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
 	_, err := o.engine.Stat(t.Context(), ref("x"), store.NewTrace(time.Now()))
-	if e, ok := err.(*store.Error); !ok || e.Code != tokens.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
+	if e, ok := err.(*store.Error); !ok || e.Code != store.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
 		t.Errorf("without a token: %v, and %q was sent", err, refused.log)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.engine.Stat(ctx, ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != tokens.CodeUnauthorized {
+	if _, err := o.engine.Stat(ctx, ref("x"), store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != store.CodeUnauthorized {
 		t.Errorf("canceled: %v", err)
 	}
 }

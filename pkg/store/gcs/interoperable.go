@@ -113,7 +113,7 @@ func deleteEach(ctx context.Context, e store.Engine, refs []store.Ref, tr *store
 			tr.Add(next)
 		}
 		var refused *store.Error
-		if errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "NoSuchKey" {
+		if errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == store.CodeNoKey {
 			err = nil
 		}
 		if first == nil {

@@ -93,7 +93,7 @@ func withKey(metadata map[string]string, key string) map[string]string {
 func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
 	part := store.Part{Number: p.Number, Size: p.Size}
 	if !validID(p.ID) || p.Number < 1 || p.Number > store.MaxPart {
-		return part, store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+		return part, store.Errorf(store.CodeNoUpload, http.StatusNotFound, "there is no such upload")
 	}
 	put := store.Put{Ref: store.Ref{Bucket: p.Bucket, Key: partName(p.ID, p.Number)}, Body: p.Body, Size: p.Size}
 	var o store.Object
@@ -115,7 +115,7 @@ const maxSources = 32
 // CompleteUpload composes the parts into the object, and removes them.
 func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
 	if !validID(u.ID) || len(parts) == 0 {
-		return store.Object{}, store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+		return store.Object{}, store.Errorf(store.CodeNoUpload, http.StatusNotFound, "there is no such upload")
 	}
 	p, err := e.begun(ctx, u, tr)
 	if err != nil {
@@ -150,8 +150,8 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 
 // uploadError returns the error for an upload whose parts are missing.
 func uploadError(err error) error {
-	if store.CodeOf(err) == codeNoKey {
-		return store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is missing")
+	if store.CodeOf(err) == store.CodeNoKey {
+		return store.Errorf(store.CodeNoUpload, http.StatusNotFound, "a part of the upload is missing")
 	}
 	return err
 }
@@ -163,8 +163,8 @@ func (e *Engine) begun(ctx context.Context, u store.Upload, tr *store.Trace) (st
 		return p.(store.Put), nil
 	}
 	r, err := e.resource(ctx, store.Ref{Bucket: u.Bucket, Key: beginName(u.ID)}, "contentType,metadata", tr)
-	if store.CodeOf(err) == codeNoKey {
-		return store.Put{}, store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+	if store.CodeOf(err) == store.CodeNoKey {
+		return store.Put{}, store.Errorf(store.CodeNoUpload, http.StatusNotFound, "there is no such upload")
 	}
 	p := store.Put{Ref: u.Ref, ContentType: r.ContentType}
 	for name, value := range r.Metadata {
@@ -229,7 +229,7 @@ func (e *Engine) deleteVersions(ctx context.Context, ref *store.Ref, tr *store.T
 // AbortUpload removes the objects of an upload.
 func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
 	if !validID(u.ID) {
-		return store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+		return store.Errorf(store.CodeNoUpload, http.StatusNotFound, "there is no such upload")
 	}
 	if _, ok := e.store.uploads.Load(u.ID); !ok {
 		if _, err := e.begun(ctx, u, tr); err != nil {

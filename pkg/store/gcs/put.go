@@ -74,8 +74,8 @@ func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (s
 func (e *Engine) put(ctx context.Context, q request, p *store.Put, tr *store.Trace) (store.Object, error) {
 	r, err := e.send(ctx, q, p.Key, tr)
 	if err != nil {
-		if store.CodeOf(err) == codeNoKey { // it does not exist yet
-			err.(*store.Error).Code = codeNoBucket
+		if store.CodeOf(err) == store.CodeNoKey { // it does not exist yet
+			err.(*store.Error).Code = store.CodeNoBucket
 		}
 		return store.Object{}, err
 	}

@@ -138,7 +138,7 @@ func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) e
 // DeleteLocked does so as well if the store refuses the batch, because moto ignores the bypass there.
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	err := a.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{GovernanceBypass: true}, nil)
-	if store.CodeOf(err) == "AccessDenied" || store.IsUnsupported(err) {
+	if store.CodeOf(err) == store.CodeDenied || store.IsUnsupported(err) {
 		return a.deleteEach(ctx, refs, true)
 	}
 	return err
@@ -147,7 +147,7 @@ func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 func (a *Admin) deleteEach(ctx context.Context, refs []store.Ref, bypass bool) error {
 	for _, ref := range refs {
 		opts := minio.RemoveObjectOptions{VersionID: ref.VersionID, GovernanceBypass: bypass}
-		if err := a.deleteOne(ctx, ref, opts, nil); err != nil && store.CodeOf(err) != "NoSuchKey" {
+		if err := a.deleteOne(ctx, ref, opts, nil); err != nil && store.CodeOf(err) != store.CodeNoKey {
 			return err
 		}
 	}

@@ -138,9 +138,6 @@ func (t *Source) renew() error {
 	return err
 }
 
-// CodeUnauthorized is the code of errors about missing or invalid authorization.
-const CodeUnauthorized = "Unauthorized"
-
 // tokenError says why there is no token. It shows only the code of the answer, because the rest may
 // contain a secret.
 func tokenError(err error) error {
@@ -162,16 +159,16 @@ func tokenError(err error) error {
 			why += " (" + said.Description + ")"
 		}
 		if status >= 500 || status == 429 {
-			return store.Errorf(CodeUnauthorized, status, "no access token: %s", store.OneLine(why))
+			return store.Errorf(store.CodeUnauthorized, status, "no access token: %s", store.OneLine(why))
 		}
-		return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(why))
+		return store.Errorf(store.CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(why))
 	}
 	var asked *url.Error
 	if e := store.AsError(err, 0).(*store.Error); errors.As(err, &asked) && (store.IsConnection(e) || store.IsTimeout(e)) {
 		// Its code would mean that the store cannot be reached.
-		return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: no answer from %s: %s", hostOf(asked.URL), e.Message)
+		return store.Errorf(store.CodeUnauthorized, http.StatusUnauthorized, "no access token: no answer from %s: %s", hostOf(asked.URL), e.Message)
 	}
-	return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(err.Error()))
+	return store.Errorf(store.CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(err.Error()))
 }
 
 func hostOf(address string) string {

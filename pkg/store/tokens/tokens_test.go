@@ -52,7 +52,7 @@ func TestNobodyGivesTokens(t *testing.T) {
 	})
 	defer tokens.Stop()
 	err := tokens.Ready(t.Context())
-	if store.CodeOf(err) != CodeUnauthorized || store.Repeatable(err) || !strings.Contains(err.Error(), "no access token: no answer from "+server.Listener.Addr().String()+": ") {
+	if store.CodeOf(err) != store.CodeUnauthorized || store.Repeatable(err) || !strings.Contains(err.Error(), "no access token: no answer from "+server.Listener.Addr().String()+": ") {
 		t.Errorf("the error is %v", err)
 	}
 }
