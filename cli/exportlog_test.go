@@ -36,6 +36,21 @@ func madeUpLog(t *testing.T, path, client string) (rows int) {
 	return len(all)
 }
 
+// An export for which there is no room is an error about the output, not about the log.
+func TestExportOnFullDisk(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "one.csv.zst")
+	madeUpLog(t, log, "aaaa")
+	for _, format := range []string{"csv", "hlog", "hgrm"} {
+		var errw bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: fullDisk{}, errw: &errw, env: mapEnvironment(nil)}
+		code := a.main(t.Context(), []string{"export", log, "-o", "-", "--format", format, "--analyze.op=GET"})
+		if want := "warp: error: writing the result: write out: no space left on device\n"; code != exit.Failed || errw.String() != want {
+			t.Errorf("%s: exit code %d, %q; want %q", format, code, errw.String(), want)
+		}
+	}
+}
+
 // TestExport has every format, from a file, several and standard input, to a
 // file and standard output.
 func TestExport(t *testing.T) {

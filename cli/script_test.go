@@ -3,12 +3,13 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"warp/cli/exit"
@@ -168,7 +169,7 @@ func TestScriptOnFullDisk(t *testing.T) {
 	var errw bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: fullDisk{}, errw: &errw, env: mapEnvironment(nil)}
 	code := a.main(t.Context(), []string{"script", "--host=embedded", "--benchdata=" + log, "PUT 1 OBJECTS; DELETE"})
-	if want := "warp: error: writing the result: no space left on device\n"; code != exit.Failed || !strings.HasSuffix(errw.String(), want) {
+	if want := "warp: error: writing the result: write out: no space left on device\n"; code != exit.Failed || !strings.HasSuffix(errw.String(), want) {
 		t.Errorf("exit code %d, %q; want %q", code, errw.String(), want)
 	}
 	if _, err := os.Stat(log + ".csv.zst"); err != nil {
@@ -182,5 +183,5 @@ func (fullDisk) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil // as a real one
 	}
-	return 0, errors.New("no space left on device")
+	return 0, &fs.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC} // as a file does
 }

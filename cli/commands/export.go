@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -124,7 +125,7 @@ func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
 			what, write = "histograms", export.Intervals
 		}
 		if err := write(w, report); err != nil {
-			return "", exit.Errorf("%s: %w", strings.Join(inv.Args, ", "), err)
+			return "", ofLog(strings.Join(inv.Args, ", "), err)
 		}
 		return what, nil
 	})
@@ -152,11 +153,19 @@ func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path stri
 		for _, text := range log.Warnings {
 			inv.Warnf("%s", text)
 		}
-		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
-			err = exit.Errorf("%s: %w", log.Name, err)
+		if err != nil && context.Cause(ctx) == nil {
+			err = ofLog(log.Name, err)
 		}
 		return human.Plural(to.Rows(), "row"), err
 	})
+}
+
+// ofLog adds the name of the log to an error that names no file.
+func ofLog(name string, err error) error {
+	if errors.As(err, new(*oplog.ReadError)) || errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return exit.Errorf("%s: %w", name, err)
 }
 
 // write makes the file, or writes to standard output, and says so.
@@ -165,7 +174,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 		inv.Warnf("%s", text)
 	}
 	var what string
-	var failed error // not for lack of room for it
+	var failed error
 	fill := func(w io.Writer) error {
 		what, failed = content(w)
 		return failed
@@ -176,7 +185,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	} else {
 		err = files.WriteNew(f.out, fill)
 	}
-	if err != nil && failed != nil {
+	if failed != nil && !errors.As(failed, new(*fs.PathError)) { // it is about the log
 		err = failed
 	}
 	switch {

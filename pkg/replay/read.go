@@ -21,7 +21,7 @@ type Options struct {
 }
 
 // ErrForeign is the error of a file that is not an op log of warp.
-var ErrForeign = errors.New("this is not an op log that warp has written")
+var ErrForeign = errors.New("only op logs of warp can be replayed")
 
 // ErrNothing is the error of a log without a request that can be sent again.
 var ErrNothing = errors.New("the log has no request that can be sent again")
@@ -34,7 +34,7 @@ func Read(ctx context.Context, path string, o Options) (plan *Plan, err error) {
 			return nil, fmt.Errorf("%s: %w", path, ErrForeign)
 		}
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) {
-			return nil, fmt.Errorf("%w: %w", ErrForeign, err)
+			return nil, fmt.Errorf("%w (%w)", err, ErrForeign)
 		}
 		return nil, err
 	}
