@@ -3,6 +3,7 @@ package sweeper
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"warp/cli/command"
@@ -74,7 +75,7 @@ func resultOf(ctx context.Context, inv *command.Invocation, path string, m *seri
 		return nil, exit.Errorf("no run in %s is done", path).WithHint("warp sweep --resume %s measures what is missing", path)
 	}
 	o := sweep.Options{
-		Folder: path, Benchmark: m.Benchmark[0], Command: redact.Quote(append([]string{"warp"}, m.Benchmark...)), Seed: m.Seed,
+		Folder: path, Benchmark: m.Benchmark[0], Command: redact.Quote(commandLine(plan, m.Benchmark)), Seed: m.Seed,
 		Repeats: plan.Repeats, Axes: plan.Axes, Show: show,
 	}
 	for _, r := range m.Runs {
@@ -91,4 +92,22 @@ func resultOf(ctx context.Context, inv *command.Invocation, path string, m *seri
 		}
 	}
 	return sweep.Evaluate(runs, o), nil
+}
+
+// commandLine returns the command line that makes the runs.
+func commandLine(plan Plan, benchmark []string) []string {
+	line := []string{"warp", "sweep"}
+	for _, a := range plan.Axes {
+		values := []string{strings.Join(a.Values, ",")}
+		if strings.Contains(strings.Join(a.Values, ""), ",") {
+			values = a.Values
+		}
+		for _, v := range values {
+			line = append(line, "--vary", a.Flag+"="+v)
+		}
+	}
+	if plan.Repeats > 1 {
+		line = append(line, "--repeat="+strconv.Itoa(plan.Repeats))
+	}
+	return append(line, benchmark...)
 }
