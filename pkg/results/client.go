@@ -132,8 +132,7 @@ func (r *Report) judgeClient() {
 	}
 	if of := withoutStamps(ops); of != "" {
 		if r.ClientLoad != nil { // other tools' logs say nothing about their clients
-			r.Client = &ClientVerdict{Verdict: UnknownOwner,
-				Sentence: fmt.Sprintf("The client's share of the figures is unknown: more than 1 %% of %s have no usable time stamps of the kernel.", of)}
+			r.Client = &ClientVerdict{Verdict: UnknownOwner, Sentence: "The client's share of the figures is unknown: " + whyUnknown(r.Engine, of) + "."}
 		}
 		return // suspicions stay warnings
 	}
@@ -173,6 +172,14 @@ func withoutStamps(ops []*Operation) string {
 		return "the requests"
 	}
 	return "the requests of " + human.And(names)
+}
+
+// whyUnknown returns why the client's share is unknown. of names the requests without time stamps.
+func whyUnknown(engine, of string) string {
+	if engine == "minio" {
+		return "requests of the engine minio have no time stamps of the kernel"
+	}
+	return fmt.Sprintf("more than 1 %% of %s have no usable time stamps of the kernel", of)
 }
 
 // SentLate reports whether the client sent requests of an open loop late.

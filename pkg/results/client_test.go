@@ -22,6 +22,7 @@ func TestClientVerdict(t *testing.T) {
 	rare := &Stats{Count: 5000, Mean: 11, P50: 3, P90: 4, P99: 303, P999: 405, Max: 505}
 	note := "this machine may have been the limit: warp used 95 % of the CPU"
 	for name, test := range map[string]struct {
+		engine   string
 		ops      []Operation
 		load     hostload.Load
 		verdict  string
@@ -59,10 +60,12 @@ func TestClientVerdict(t *testing.T) {
 			sentence: "p50, p90 and p99 are the store's; the delay behind the schedule is this machine's."},
 		"no stamps": {ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
 			sentence: "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."},
+		"an engine without stamps": {engine: "minio", ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
+			sentence: "The client's share of the figures is unknown: requests of the engine minio have no time stamps of the kernel."},
 		"no stamps of one operation": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
 			sentence: "The client's share of the figures is unknown: more than 1 % of the requests of PUT have no usable time stamps of the kernel."},
 	} {
-		r := &Report{Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
+		r := &Report{Engine: test.engine, Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
 		r.judgeClient()
 		if r.Client == nil || r.Client.Verdict != test.verdict || r.Client.Sentence != test.sentence || len(r.Warnings) != test.warnings {
 			t.Errorf("%s: %+v, warnings %q", name, r.Client, r.Warnings)
