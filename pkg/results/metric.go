@@ -39,10 +39,7 @@ func (m *Metric) Of(f *Figures) (float64, bool) { return m.of(f) }
 // Figures are the input of metrics: an operation, all operations of a group, or the part of one
 // host or client in an operation.
 type Figures struct {
-	Op        string // "" = all operations of the group
-	Statement int    // of a script, from 1
-	Warmup    bool   // the requests of that statement's WARMUP
-	Part      string // host or client; "" = all
+	Op string // "" = all operations of the group
 
 	HasBytes               bool
 	BytesPerS, ObjectsPerS float64
@@ -56,7 +53,7 @@ type Figures struct {
 // Figures returns the figures of the operation.
 func (o *Operation) Figures() Figures {
 	return Figures{
-		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, HasBytes: o.HasBytes(),
+		Op: o.Op, HasBytes: o.HasBytes(),
 		BytesPerS: o.BytesPerS, ObjectsPerS: o.ObjectsPerS, Inside: o.Inside, Errors: o.Errors,
 		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response, Wire: o.Wire, ClientShare: o.ClientShare,
 	}
@@ -65,7 +62,7 @@ func (o *Operation) Figures() Figures {
 // PartFigures returns the figures of one of the operation's hosts or clients.
 func (o *Operation) PartFigures(p *Part) Figures {
 	return Figures{
-		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Part: p.Name, HasBytes: o.HasBytes(),
+		Op: o.Op, HasBytes: o.HasBytes(),
 		BytesPerS: p.BytesPerS, ObjectsPerS: p.ObjectsPerS, Inside: p.Inside, Errors: p.Errors,
 		Duration: p.Duration, TTFB: p.TTFB, Wire: p.Wire,
 	}
