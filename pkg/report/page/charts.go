@@ -218,12 +218,16 @@ func (p *Page) rateChart(kind, title, desc string, charts int, t timeline, lines
 // be compared.
 type latencyRange struct{ lowest, highest float64 }
 
-// add widens the range to the latencies of an operation's segments.
-func (r *latencyRange) add(op *results.Operation) {
-	for i := range op.Segments {
-		if d := op.Segments[i].Duration; d != nil {
-			r.include(d.P50)
-			r.include(d.Max)
+// add widens the range to the latencies of the groups' segments.
+func (r *latencyRange) add(groups []group) {
+	for i := range groups {
+		for _, op := range groups[i].ops {
+			for k := range op.Segments {
+				if d := op.Segments[k].Duration; d != nil {
+					r.include(d.P50)
+					r.include(d.Max)
+				}
+			}
 		}
 	}
 }

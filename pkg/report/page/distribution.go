@@ -13,10 +13,12 @@ import (
 // distribution draws the percentile curves of all operations.
 func (p *Page) distribution(g *group) {
 	s := section{ID: "percentiles", Title: "Distribution of latency"}
-	if c := p.percentileChart(g.ops); c != nil {
-		s.Blocks = append(s.Blocks, block{Chart: c})
+	var names []string
+	for _, op := range g.ops {
+		names = append(names, human.Visible(op.Op))
 	}
-	s.Blocks = append(s.Blocks, p.heatMaps(g)...)
+	s.chart(p.percentileChart("Latency that a share of the requests did not exceed", g.ops, names))
+	p.heatMaps(&s, g)
 	p.section(s)
 }
 
@@ -26,10 +28,10 @@ const curvePoints = 20
 // quantilesOf returns the known points of an operation's distribution: from its histogram, or else
 // from its figures.
 func quantilesOf(op *results.Operation) []svg.Quantile {
-	s := op.Duration
-	if s == nil || s.Count == 0 {
+	if op == nil || op.Duration == nil || op.Duration.Count == 0 {
 		return nil
 	}
+	s := op.Duration
 	if h := report.Histogram(op.DurationHDR); h != nil {
 		all := []svg.Quantile{{Q: 0, MS: s.Min}}
 		last := svg.Nines(1 - 1/float64(s.Count))
@@ -46,18 +48,12 @@ func quantilesOf(op *results.Operation) []svg.Quantile {
 	return append(all, svg.Quantile{Q: 1 - 1/float64(s.Count), MS: s.Max})
 }
 
-// percentileChart draws shares of requests on the axis of HdrHistogram.
-func (p *Page) percentileChart(ops []*results.Operation) *chart {
+// percentileChart draws shares of requests on the axis of HdrHistogram, a line for each operation that is not nil.
+func (p *Page) percentileChart(title string, ops []*results.Operation, names []string) *chart {
 	var curves [][]svg.Quantile
-	var names []string
 	for _, op := range ops {
-		curves, names = append(curves, quantilesOf(op)), append(names, human.Visible(op.Op))
+		curves = append(curves, quantilesOf(op))
 	}
-	return p.curves("Latency that a share of the requests did not exceed", curves, names)
-}
-
-// curves draws distributions, one line each.
-func (p *Page) curves(title string, curves [][]svg.Quantile, names []string) *chart {
 	c := svg.Percentiles(title, curves, names)
 	if c == nil {
 		return nil

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,9 +26,7 @@ func Find(r *find.Report) *Page {
 	p.findCards(r)
 	s := section{ID: "values", Title: "Asserted values"}
 	for i := range r.Assertions {
-		if c := p.findChart(r, i); c != nil {
-			s.Blocks = append(s.Blocks, block{Chart: c})
-		}
+		s.chart(p.findChart(r, i))
 	}
 	p.section(s)
 	logs := &report.Table{Caption: "Op logs", Head: []string{"step", "logs"}, Text: true, Closed: true}
@@ -41,11 +40,8 @@ func Find(r *find.Report) *Page {
 
 // findCards has the estimate and the bracket.
 func (p *Page) findCards(r *find.Report) {
-	state := map[string]string{find.Found: "good", find.None: "bad"}[r.Status]
-	if state == "" {
-		state = "warn"
-	}
 	if r.Estimate > 0 {
+		state := cmp.Or(map[string]string{find.Found: "good", find.None: "bad"}[r.Status], "warn")
 		p.Cards = append(p.Cards, card{Label: "Highest load", Figure: r.Show(r.Estimate), Note: r.Bracket(), State: state})
 	}
 	if r.Enough != "" {
@@ -113,7 +109,7 @@ func FindChange(c *find.Change) *Page {
 	p.Lead = append(p.Lead, report.FindVerdict(c))
 	state := map[string]string{find.Higher: "good", find.Lower: "bad", find.Unclear: "warn"}[c.Verdict]
 	p.Cards = append(p.Cards, card{Label: "Before: " + before, Figure: c.Before.Bracket()}, card{Label: "After: " + after, Figure: c.After.Bracket(), State: state})
-	p.section(section{ID: "searches", Title: "Searches", Blocks: []block{{Table: findTable(c)}}})
+	p.tables("searches", "Searches", findTable(c))
 	return p
 }
 

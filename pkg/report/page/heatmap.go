@@ -28,7 +28,7 @@ func (p *Page) heatMap(op *results.Operation, begin time.Time, length float64, m
 }
 
 // heatMaps draws a heat map for each operation.
-func (p *Page) heatMaps(g *group) (all []block) {
+func (p *Page) heatMaps(s *section, g *group) {
 	begin, length := g.length()
 	var scale latencyRange
 	for _, op := range g.ops {
@@ -38,9 +38,6 @@ func (p *Page) heatMaps(g *group) (all []block) {
 		}
 	}
 	for _, op := range g.ops {
-		if c := p.heatMap(op, begin, length, g.marks(begin), scale); c != nil {
-			all = append(all, block{Chart: c})
-		}
+		s.chart(p.heatMap(op, begin, length, g.marks(begin), scale))
 	}
-	return all
 }

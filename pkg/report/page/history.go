@@ -40,10 +40,10 @@ func (p *Page) workload(w *compare.Workload) {
 	s := section{ID: p.nextID("workload"), Title: human.Visible(comparison.WorkloadTitle(w))}
 	for i := range w.Series {
 		if c := &w.Series[i]; c.Unit != results.Share || c.Largest() > 0 {
-			s.Blocks = append(s.Blocks, block{Chart: p.metricOverRuns(w, c)})
+			s.chart(p.metricOverRuns(w, c))
 		}
 	}
-	s.Blocks = append(s.Blocks, block{Table: p.pastRuns(w)})
+	s.table(p.pastRuns(w))
 	p.section(s)
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -40,7 +41,7 @@ func (p *Page) byHost(g *group) {
 	s.Blocks = append(s.Blocks, p.hostCharts(g, all))
 	for _, op := range g.ops {
 		if len(op.Hosts) > 1 {
-			s.Blocks = append(s.Blocks, block{Table: partTable(op, "host", op.Hosts, len(op.Hosts) > 4)})
+			s.table(partTable(op, "host", op.Hosts, len(op.Hosts) > 4))
 		}
 	}
 	p.section(s)
@@ -160,7 +161,7 @@ func (p *Page) hostCharts(g *group, all []hostSeries) block {
 	b := block{Title: "Throughput of each host, " + u.name}
 	ordered := slices.Clone(all)
 	slices.SortStableFunc(ordered, func(x, y hostSeries) int { // those that differ first
-		return btoi(y.slow != "") - btoi(x.slow != "")
+		return min(len(y.slow), 1) - min(len(x.slow), 1)
 	})
 	for i := range ordered {
 		h := &ordered[i]
@@ -181,21 +182,11 @@ func (p *Page) hostCharts(g *group, all []hostSeries) block {
 		c.XScale.KeepEnds()
 		c.YScale.KeepEnds()
 		shown := p.draw("host", c)
-		shown.State, shown.Note, shown.Legend = state, h.slow, nil
-		if shown.Note == "" {
-			shown.Note = rateText(h.rate, bytes)
-		}
+		shown.State, shown.Note, shown.Legend = state, cmp.Or(h.slow, rateText(h.rate, bytes)), nil
 		if h.failed != "" {
 			shown.Note += "; " + h.failed
 		}
 		b.Grid = append(b.Grid, *shown)
 	}
 	return b
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -90,7 +90,7 @@ func (p *Page) throughput(g *group) {
 				more = append(more, c)
 			}
 		}
-		s.Blocks = append(s.Blocks, block{Chart: p.rateChart("throughput", "Payload", desc, charts, t, bytes, true, more...)})
+		s.chart(p.rateChart("throughput", "Payload", desc, charts, t, bytes, true, more...))
 	}
 	if several {
 		kind := "objects"
@@ -98,7 +98,7 @@ func (p *Page) throughput(g *group) {
 			kind = "throughput"
 		}
 		desc := per + " " + rangeOf(objects, objectsText)
-		s.Blocks = append(s.Blocks, block{Chart: p.rateChart(kind, "", desc, charts, t, objects, false)})
+		s.chart(p.rateChart(kind, "", desc, charts, t, objects, false))
 	}
 	p.section(s)
 }
@@ -163,10 +163,7 @@ func (p *Page) latency(g *group) {
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(s *results.SegmentStats) float64 { return s.Max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
-		c := p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops)))
-		if c != nil {
-			s.Blocks = append(s.Blocks, block{Chart: c})
-		}
+		s.chart(p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops))))
 	}
 	p.section(s)
 }

@@ -7,6 +7,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -32,11 +33,7 @@ type Options struct {
 
 // newPage returns a page without figures. Its data are what other tools read from it.
 func newPage(data any, kicker, heading string, loc *time.Location) *Page {
-	p := &Page{data: data, Kicker: "warp, " + kicker, Heading: heading, Title: "warp: " + heading, loc: loc}
-	if loc == nil {
-		p.loc = time.UTC
-	}
-	return p
+	return &Page{data: data, Kicker: "warp, " + kicker, Heading: heading, Title: "warp: " + heading, loc: cmp.Or(loc, time.UTC)}
 }
 
 // Waiting returns the page of a run that has not measured anything yet.
@@ -187,11 +184,27 @@ func (p *Page) section(s section) {
 	}
 }
 
-// table adds a table unless it is empty.
+// chart adds a chart unless it is nil.
+func (s *section) chart(c *chart) {
+	if c != nil {
+		s.Blocks = append(s.Blocks, block{Chart: c})
+	}
+}
+
+// table adds a table unless it is nil or empty.
 func (s *section) table(t *report.Table) {
-	if len(t.Rows) > 0 {
+	if t != nil && len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})
 	}
+}
+
+// tables adds a section of tables unless they are empty.
+func (p *Page) tables(id, title string, all ...*report.Table) {
+	s := section{ID: id, Title: title}
+	for _, t := range all {
+		s.table(t)
+	}
+	p.section(s)
 }
 
 // lead adds sentences to the lead of the page.

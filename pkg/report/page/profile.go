@@ -18,10 +18,8 @@ func Profile(x *workload.Profile) *Page {
 	p.profileCards(x)
 	p.section(section{ID: "arrivals", Title: "Arrivals", Blocks: []block{{Chart: p.arrivals(&x.Arrivals)}}})
 	mix := section{ID: "operations", Title: "Operations"}
-	if c := p.sizeChart(x); c != nil {
-		mix.Blocks = append(mix.Blocks, block{Chart: c})
-	}
-	mix.Blocks = append(mix.Blocks, block{Table: tableOf("Operations", report.ProfileColumns(x))})
+	mix.chart(p.sizeChart(x))
+	mix.table(tableOf("Operations", report.ProfileColumns(x)))
 	p.section(mix)
 	if x.Reuse != nil {
 		p.section(section{ID: "caches", Title: "Caches", Lead: []string{"Downloads that a cache could have served if it evicts the least recently used object (LRU)."},

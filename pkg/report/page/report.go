@@ -28,11 +28,7 @@ func Report(r *results.Report, o Options) *Page {
 		p.Lead = append(p.Lead, human.UpperFirst(hottest)+".")
 	}
 	p.warn("", r.Warnings, "")
-	for i := range groups {
-		for _, op := range groups[i].ops {
-			p.scale.add(op)
-		}
-	}
+	p.scale.add(groups)
 	p.assertions(r)
 	p.replay(r.Replay)
 	p.consistency(r.Consistency)
@@ -203,7 +199,8 @@ func (p *Page) overview(groups []group) {
 			b.Title = g.name()
 			b.Table.Caption = g.name() + ": operations"
 		}
-		s.Blocks = append(s.Blocks, b, block{Table: more})
+		s.Blocks = append(s.Blocks, b)
+		s.table(more)
 	}
 	p.section(s)
 }
@@ -220,7 +217,7 @@ func (p *Page) group(r *results.Report, g group, several bool) {
 	p.byClient(&g)
 	p.bySize(&g)
 	for _, s := range report.Sections(r, g.ops[0].Group, p.loc) {
-		p.section(section{ID: s.ID, Title: s.Title, Blocks: []block{{Table: &s.Table}}})
+		p.tables(s.ID, s.Title, &s.Table)
 	}
 	p.outside(&g)
 	if !several {
@@ -243,7 +240,8 @@ func (p *Page) preparation(r *results.Report, groups []group) {
 		}
 		figures, more := p.operations(&g)
 		figures.Caption = "Operations of the preparation"
-		s.Blocks = append(s.Blocks, block{Table: figures}, block{Table: more})
+		s.table(figures)
+		s.table(more)
 	}
 	if len(s.Blocks) > 0 {
 		p.section(s)
@@ -252,15 +250,12 @@ func (p *Page) preparation(r *results.Report, groups []group) {
 
 // assertions lists the assertions and their results.
 func (p *Page) assertions(r *results.Report) {
-	if len(r.Assertions) == 0 {
-		return
-	}
 	t := &report.Table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
 		t.Rows = append(t.Rows, []string{human.Visible(a.Assertion), a.Result, human.Visible(a.Sentence)})
 	}
-	p.section(section{ID: "assertions", Title: "Assertions", Blocks: []block{{Table: t}}})
+	p.tables("assertions", "Assertions", t)
 }
 
 // reproduce shows the command and its parameters.

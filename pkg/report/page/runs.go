@@ -211,35 +211,16 @@ func (p *Page) compareOperations(sides []side) {
 	throughput := section{ID: "throughput", Title: "Throughput over time"}
 	latency := section{ID: "latency", Title: "Latency over time"}
 	percentiles := section{ID: "percentiles", Title: "Distribution of latency"}
-	operations := sameOperations(sides)
-	for _, same := range operations {
-		for _, op := range same.of {
-			if op != nil {
-				p.scale.add(op)
-			}
-		}
+	var names []string
+	for i := range sides {
+		p.scale.add(sides[i].groups)
+		names = append(names, sides[i].name)
 	}
-	for _, same := range operations {
-		figures.Blocks = append(figures.Blocks, block{Table: sameTable(same, sides)})
-		if c := p.sameThroughput(same, sides); c != nil {
-			throughput.Blocks = append(throughput.Blocks, block{Chart: c})
-		}
-		if c := p.sameLatency(same, sides); c != nil {
-			latency.Blocks = append(latency.Blocks, block{Chart: c})
-		}
-		var curves [][]svg.Quantile
-		var names []string
-		for i, op := range same.of {
-			names = append(names, sides[i].name)
-			if op == nil {
-				curves = append(curves, nil)
-				continue
-			}
-			curves = append(curves, quantilesOf(op))
-		}
-		if c := p.curves(same.label+", latency that a share of the requests did not exceed", curves, names); c != nil {
-			percentiles.Blocks = append(percentiles.Blocks, block{Chart: c})
-		}
+	for _, same := range sameOperations(sides) {
+		figures.table(sameTable(same, sides))
+		throughput.chart(p.sameThroughput(same, sides))
+		latency.chart(p.sameLatency(same, sides))
+		percentiles.chart(p.percentileChart(same.label+", latency that a share of the requests did not exceed", same.of, names))
 	}
 	for _, s := range []section{figures, throughput, latency, percentiles} {
 		p.section(s)

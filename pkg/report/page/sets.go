@@ -159,17 +159,15 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 		for k := range sub.Rows {
 			rows = append(rows, &sub.Rows[k])
 		}
-		if c := p.intervals(label, rows, func(k int) string { return rows[k].Metric }, v.MinEffect); c != nil {
-			s.Blocks = append(s.Blocks, block{Chart: c})
-		}
+		s.chart(p.intervals(label, rows, func(k int) string { return rows[k].Metric }, v.MinEffect))
 		before, after := comparison.ColumnNames(v)
 		t := &report.Table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
 			t.Rows = append(t.Rows, changeCells(human.Visible(sub.Rows[k].Metric), &sub.Rows[k]))
 		}
-		s.Blocks = append(s.Blocks, block{Table: t})
+		s.table(t)
 		if sub.Host == "" {
-			s.Blocks = append(s.Blocks, block{Table: valuesTable(label, sub.Rows, v)})
+			s.table(valuesTable(label, sub.Rows, v))
 		}
 	}
 	p.section(s)
@@ -182,11 +180,9 @@ func (p *Page) severalSubject(of *compare.Subject, c *compare.Comparisons) {
 	for _, panel := range c.Panels(of) {
 		if panel.Judged {
 			name := func(i int) string { return human.Visible(comparison.PairName(c, c.Comparisons[i])) }
-			if chart := p.intervals(label+" "+panel.Metric, panel.Rows, name, c.Comparisons[0].MinEffect); chart != nil {
-				s.Blocks = append(s.Blocks, block{Chart: chart})
-			}
+			s.chart(p.intervals(label+" "+panel.Metric, panel.Rows, name, c.Comparisons[0].MinEffect))
 		}
-		s.Blocks = append(s.Blocks, block{Table: panelTable(label, &panel, c)})
+		s.table(panelTable(label, &panel, c))
 	}
 	p.section(s)
 }

@@ -38,7 +38,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 		}
 	}
 	p.Cards = append(p.Cards, limit)
-	ran := ranSentence(r, groups, requests)
+	ran := ranSentence(groups, requests)
 	if events := append(violated(r.Consistency), r.Events()...); len(events) > 0 { // what happened, and whether the store did it, before any figure
 		p.Lead = append(p.Lead, human.Visible(strings.Join(events, " ")))
 		if limit.sentence != "" {
@@ -53,7 +53,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 	p.Lead = append(p.Lead, ran, strings.Join(words, " "))
 }
 
-func ranSentence(r *results.Report, groups []group, requests uint64) string {
+func ranSentence(groups []group, requests uint64) string {
 	g := &groups[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "warp sent %s", human.PluralGrouped(requests, "request"))

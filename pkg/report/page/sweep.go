@@ -122,11 +122,9 @@ func (p *Page) throughputLatency(r *sweep.Result) {
 func (p *Page) sweepMetrics(r *sweep.Result) {
 	s := section{ID: "metrics", Title: "Metrics"}
 	for m := range r.Metrics {
-		if c := p.sweepChart(r, m); c != nil {
-			s.Blocks = append(s.Blocks, block{Chart: c})
-		}
+		s.chart(p.sweepChart(r, m))
 		if len(r.Axes) == 2 {
-			s.Blocks = append(s.Blocks, block{Chart: p.sweepGrid(r, m)})
+			s.chart(p.sweepGrid(r, m))
 		}
 	}
 	p.section(s)
@@ -209,7 +207,7 @@ func (p *Page) sweepPoints(r *sweep.Result) {
 	if r.Again != nil {
 		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Again.Values, " ")) + ", once more", human.Visible(r.Again.Log)})
 	}
-	p.section(section{ID: "points", Title: "Points", Blocks: []block{{Table: &report.Table{Caption: "Medians of the runs", Head: visible(head), Rows: visibleRows(rows)}}, {Table: logs}}})
+	p.tables("points", "Points", &report.Table{Caption: "Medians of the runs", Head: visible(head), Rows: visibleRows(rows)}, logs)
 }
 
 func visible(cells []string) []string {
@@ -238,9 +236,8 @@ func SweepComparison(c *sweep.Comparison) *Page {
 		p.Cards = append(p.Cards, card{Label: human.Visible(x.Metric) + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
 	}
 	head, rows := comparison.SweepOverall(c)
-	p.section(section{ID: "changes", Title: "Changes over all points", Blocks: []block{{Table: &report.Table{Caption: "Changes over all points", Head: head, Rows: visibleRows(rows)}}}})
-	if head, rows := comparison.SweepByPoint(c); len(rows) > 0 {
-		p.section(section{ID: "points", Title: "Changes at each point", Blocks: []block{{Table: &report.Table{Caption: "Changes at each point", Head: head, Rows: visibleRows(rows), Text: true}}}})
-	}
+	p.tables("changes", "Changes over all points", &report.Table{Caption: "Changes over all points", Head: head, Rows: visibleRows(rows)})
+	head, rows = comparison.SweepByPoint(c)
+	p.tables("points", "Changes at each point", &report.Table{Caption: "Changes at each point", Head: head, Rows: visibleRows(rows), Text: true})
 	return p
 }

@@ -89,7 +89,7 @@ func (p *Page) byClient(g *group) {
 	s := section{ID: "clients", Title: "By client"}
 	for _, op := range g.ops {
 		if len(op.ByClient) > 1 {
-			s.Blocks = append(s.Blocks, block{Table: partTable(op, "client", op.ByClient, len(op.ByClient) > 20)})
+			s.table(partTable(op, "client", op.ByClient, len(op.ByClient) > 20))
 		}
 	}
 	p.section(s)
@@ -111,7 +111,7 @@ func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 		rows = append(rows, r)
 	}
 	t := tableOf("All operations by "+kind+" so far", figures.Columns(kind, rows, figures.Unit(rows), figures.Requests, figures.Errors, figures.Bytes, figures.Objects, figures.Mean))
-	p.section(section{ID: kind + "s-so-far", Title: "By " + kind + " so far", Blocks: []block{{Table: t}}})
+	p.tables(kind+"s-so-far", "By "+kind+" so far", t)
 }
 
 // bySize adds a table if sizes vary.
@@ -138,7 +138,7 @@ func (p *Page) bySize(g *group) {
 		}
 		list := append([]figures.Figure{figures.Requests}, latencyFigures()...)
 		t := tableOf(human.Visible(op.Op)+" by size", slices.Insert(figures.Columns("size", rows, figures.Unit(rows), list...), 2, speed))
-		s.Blocks = append(s.Blocks, block{Table: t})
+		s.table(t)
 	}
 	p.section(s)
 }
@@ -146,9 +146,7 @@ func (p *Page) bySize(g *group) {
 // errors lists the codes and the first error of each.
 func (p *Page) errors(g *group) {
 	s := section{ID: "errors", Title: "Errors"}
-	if c := p.errorsOverTime(g); c != nil {
-		s.Blocks = append(s.Blocks, block{Chart: c})
-	}
+	s.chart(p.errorsOverTime(g))
 	t := &report.Table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
 		for _, code := range report.MostFrequent(op.ErrorsByCode) {
@@ -187,6 +185,6 @@ func (p *Page) outside(g *group) {
 		t.Rows = append(t.Rows, row)
 	}
 	if any {
-		p.section(section{ID: "outside", Title: "Outside of the window", Blocks: []block{{Table: t}}})
+		p.tables("outside", "Outside of the window", t)
 	}
 }

@@ -23,7 +23,7 @@ func body(w http.ResponseWriter, r *http.Request) (string, error) {
 
 // newest returns the page. It waits for a newer one if the page is old, and returns nil if there is
 // none yet.
-func (s *Server) newest(r *http.Request) (*content, state) {
+func (s *Server) newest(r *http.Request) *content {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = time.Now()
@@ -49,7 +49,7 @@ func (s *Server) newest(r *http.Request) (*content, state) {
 			break // the run has not begun, and nobody knows when it will
 		}
 	}
-	return s.shown, s.state
+	return s.shown
 }
 
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func (s *Server) answer(w http.ResponseWriter, kind, file string, write func(io.
 }
 
 func (s *Server) savePage(w http.ResponseWriter, r *http.Request) {
-	c, _ := s.newest(r)
+	c := s.newest(r)
 	if c == nil {
 		http.Error(w, "nothing was measured yet", http.StatusNotFound)
 		return
@@ -92,7 +92,7 @@ func (s *Server) savePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) saveData(w http.ResponseWriter, r *http.Request) {
-	c, _ := s.newest(r)
+	c := s.newest(r)
 	if c == nil {
 		http.Error(w, "nothing was measured yet", http.StatusNotFound)
 		return
