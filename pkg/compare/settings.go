@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,9 +83,4 @@ func OtherWorkload(differ []Parameter) string {
 }
 
 // OrNone returns a value, or a text that is shown if there is none.
-func OrNone(s string) string {
-	if s == "" {
-		return "(not set)"
-	}
-	return s
-}
+func OrNone(s string) string { return cmp.Or(s, "(not set)") }

@@ -75,11 +75,11 @@ func (p *compactPrinter) results() {
 
 // fitted prints as many of the parts as fit into a line. It leaves out those at the end first.
 func (p *compactPrinter) fitted(parts ...string) {
-	all := make([]part, len(parts))
+	all := make([]columns.Part, len(parts))
 	for i, s := range parts {
-		all[i] = part{s, i}
+		all[i] = part(s, i)
 	}
-	p.fit(all)
+	p.fit(all...)
 }
 
 func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.MaxWidth()) }
@@ -128,10 +128,7 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 	first := ops[0]
 	name := first.Op
 	if len(ops) > 1 {
-		name = strings.ToUpper(p.report.Benchmark)
-		if name == "" {
-			name = "MIXED"
-		}
+		name = cmp.Or(strings.ToUpper(p.report.Benchmark), "MIXED")
 	}
 	switch {
 	case first.Stage:
@@ -147,23 +144,17 @@ func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operatio
 	if g.Clients > 1 {
 		clients = human.Plural(g.Clients, "client")
 	}
-	// The second value of each pair is the order of omission: the highest goes first.
-	p.fit([]part{{name, 0}, {SizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
-		{human.PluralGrouped(g.Requests, "request"), 1}, {human.PluralGrouped(g.Errors, "error"), 0}})
+	p.fit(part(name, 0), part(SizeOf(ops), 3), part(human.Plural(g.Concurrency, "worker"), 4), part(clients, 6), part(where, 5),
+		part(human.Seconds(first.WindowS), 2), part(human.PluralGrouped(g.Requests, "request"), 1), part(human.PluralGrouped(g.Errors, "error"), 0))
 }
 
 // fit prints as many of the parts as there is room for, in their order.
-func (p *compactPrinter) fit(parts []part) { p.Line("%s", lineOf(parts, p.MaxWidth())) }
-
-type part columns.Part
-
-func lineOf(parts []part, width int) string {
-	all := make([]columns.Part, len(parts))
-	for i, a := range parts {
-		all[i] = columns.Part(a)
-	}
-	return columns.Line(all, width)
+func (p *compactPrinter) fit(parts ...columns.Part) {
+	p.Line("%s", columns.Line(parts, p.MaxWidth()))
 }
+
+// part returns a part of a line. Parts with the highest number are left out first, those with 0 never.
+func part(text string, drop int) columns.Part { return columns.Part{Text: text, Drop: drop} }
 
 // SizeOf returns the payload sizes of requests in words; "" without payload.
 func SizeOf(ops []*results.Operation) string {
@@ -311,7 +302,7 @@ func (p *compactPrinter) client(log string) {
 	parts := p.clientParts()
 	if log == "" {
 		if len(parts) > 0 {
-			p.fit(parts)
+			p.fit(parts...)
 		}
 		return
 	}
@@ -322,11 +313,11 @@ func (p *compactPrinter) client(log string) {
 		return
 	}
 	if room := p.MaxWidth() - n - len("  "); room >= utf8.RuneCountInString(parts[0].Text) {
-		text := lineOf(parts, room)
+		text := columns.Line(parts, room)
 		p.Line("%s%s%s", text, strings.Repeat(" ", max(2, p.MaxWidth()-utf8.RuneCountInString(text)-n)), log)
 		return
 	}
-	p.fit(parts)
+	p.fit(parts...)
 	p.Line("%s", p.shortened(log))
 }
 
@@ -340,7 +331,7 @@ func (p *compactPrinter) shortened(line string) string {
 	return string(r[:p.MaxWidth()-1-tail]) + "…" + string(r[len(r)-tail:])
 }
 
-func (p *compactPrinter) clientParts() []part {
+func (p *compactPrinter) clientParts() []columns.Part {
 	l := p.report.ClientLoad
 	if l == nil {
 		return nil
@@ -349,9 +340,9 @@ func (p *compactPrinter) clientParts() []part {
 	if c := p.report.Client; c != nil && c.Verdict == results.StoresFigures {
 		state = "client ok:"
 	}
-	parts := []part{{fmt.Sprintf("%s %.0f%% of %s", state, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+0.5), "core")), 0}}
+	parts := []columns.Part{part(fmt.Sprintf("%s %.0f%% of %s", state, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+0.5), "core")), 0)}
 	if l.LinkShare > 0 {
-		parts = append(parts, part{fmt.Sprintf("link %.0f%%", 100*l.LinkShare), 1})
+		parts = append(parts, part(fmt.Sprintf("link %.0f%%", 100*l.LinkShare), 1))
 	}
-	return append(parts, part{human.Bytes(float64(l.MaxRSSBytes)) + " of memory", 2})
+	return append(parts, part(human.Bytes(float64(l.MaxRSSBytes))+" of memory", 2))
 }

@@ -82,10 +82,10 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 	if w.errors > 0 {
 		failed += " of " + human.Grouped(w.requests)
 	}
-	parts := []part{{fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3}, {name, 0}, {failed, 1}, {speed, 4},
-		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}}
+	few := ""
 	if noun == "host" && float64(w.requests) < fewerRequests*float64(whole.requests)/float64(len(all)) {
-		parts = slices.Insert(parts, 3, part{fmt.Sprintf("%.0f%% of the requests", 100*exact.Ratio(float64(w.requests), float64(whole.requests))), 1})
+		few = fmt.Sprintf("%.0f%% of the requests", 100*exact.Ratio(float64(w.requests), float64(whole.requests)))
 	}
-	p.fit(parts)
+	p.fit(part(fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3), part(name, 0), part(failed, 1), part(few, 1), part(speed, 4),
+		part("mean "+human.Millis(w.mean())+" (all "+human.Millis(whole.mean())+")", 2))
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -335,12 +336,7 @@ func (p *textPrinter) requestsByHost(op *results.Operation) {
 	}
 }
 
-func partName(h *results.Part) string {
-	if h.Name == "" {
-		return "(unknown)"
-	}
-	return h.Name
-}
+func partName(h *results.Part) string { return cmp.Or(h.Name, "(unknown)") }
 
 // byPart shows throughput by host or by client if there are several.
 func (p *textPrinter) byPart(kind string, parts []results.Part, op *results.Operation) {

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -99,10 +100,7 @@ func TimeOf(at time.Time, loc *time.Location) string {
 	if at.IsZero() {
 		return "unknown"
 	}
-	if loc == nil {
-		loc = time.UTC
-	}
-	return at.In(loc).Format("2006-01-02 15:04")
+	return at.In(cmp.Or(loc, time.UTC)).Format("2006-01-02 15:04")
 }
 
 // HistoryRemarks says since when the metrics are as they are, and which runs do not count.

@@ -4,6 +4,7 @@ package printer
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -60,11 +61,7 @@ func (p *Printer) Bold(s string) string { return p.Paint(s, color.Bold) }
 
 // Clock shows a time of day. The date does not matter in a fresh report.
 func (p *Printer) Clock(t time.Time) string {
-	loc := p.Location
-	if loc == nil {
-		loc = time.UTC
-	}
-	return t.In(loc).Format("15:04:05 MST")
+	return t.In(cmp.Or(p.Location, time.UTC)).Format("15:04:05 MST")
 }
 
 // defaultWidth is used if the width of the output is unknown.
