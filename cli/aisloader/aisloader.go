@@ -15,6 +15,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/cli/terminal"
+	"warp/pkg/generator"
 	"warp/pkg/store/ais"
 )
 
@@ -99,7 +100,7 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 
 func (f *loaderFlags) workloadGroup() command.Group {
 	return command.Group{Title: command.WorkloadTitle, Flags: []cli.Flag{
-		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: flagtype.Percent, Usage: "upload with `N` % of the requests and download with the rest; by default 100 with a new bucket or --maxputs, otherwise 0"},
+		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: flagtype.Between(0, 100), Usage: "upload with `N` % of the requests and download with the rest; by default 100 with a new bucket or --maxputs, otherwise 0"},
 		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.Ends.Duration,
 			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
 		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.Concurrent, Validator: flagtype.AtLeast(1), Usage: "`N` workers, each with one request at a time"},
@@ -126,7 +127,7 @@ func (f *loaderFlags) workloadGroup() command.Group {
 		&cli.IntFlag{Name: "batchsize", Value: 100, Destination: &f.batch, Validator: flagtype.AtLeast(1), Usage: "list and delete `N` objects per request"},
 		&cli.Int64Flag{Name: "seed", Destination: &f.randomSeed, Usage: "seed `NUMBER` for names, sizes, order and payload; 0 is the current time"},
 		&cli.StringFlag{Name: "subdir", Aliases: []string{"objNamePrefix"}, Destination: &f.subdir, Usage: "virtual directory `DIR` for all objects"},
-		&cli.IntFlag{Name: "putshards", Destination: &f.shards, Validator: benchmarks.ShardsValid, Usage: "spread objects over `N` directories"},
+		&cli.IntFlag{Name: "putshards", Destination: &f.shards, Validator: flagtype.Between(0, generator.MaxShards), Usage: "spread objects over `N` directories"},
 		&cli.BoolFlag{Name: "randomname", Value: true, Destination: &f.randomName, Usage: "use names of 32 random characters; without effect with --loadernum and --loaderidhashlen"},
 		&cli.StringFlag{Name: "loaderid", Value: "0", Destination: &f.loaderID, Usage: "`ID` of this loader among several"},
 		&cli.IntFlag{Name: "loadernum", Destination: &f.loaders, Validator: flagtype.AtLeast(0), Usage: "number `N` of loaders, which count their objects and share no names"},

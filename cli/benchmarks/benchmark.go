@@ -16,7 +16,6 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/session"
 	"warp/cli/target"
-	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/provider"
 )
@@ -270,7 +269,7 @@ func (f *Flags) rareRunFlags() []cli.Flag {
 		f.DryRunFlag(),
 		&cli.StringFlag{Name: "destroy", Destination: &f.Destroy, Hidden: true, Usage: "confirm that other people's objects in `BUCKET` may be deleted"},
 		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
-			Usage: "other runs may clean up after this one if it shows no sign of life for `TIME`", Validator: leaseValid},
+			Usage: "other runs may clean up after this one if it shows no sign of life for `TIME`", Validator: flagtype.Takes(time.Second)},
 		&flagtype.Duration{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
 			Usage: "at the end of the run, wait up to `TIME` for requests in flight"},
 	)
@@ -289,13 +288,6 @@ func rateValid(r float64) error {
 func shareValid(share float64) error {
 	if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
 		return flagtype.Wrong("%g is not a share", share)
-	}
-	return nil
-}
-
-func leaseValid(d time.Duration) error {
-	if d < time.Second {
-		return flagtype.Wrong("%s is too short; the minimum is 1s", human.Duration(d))
 	}
 	return nil
 }

@@ -9,6 +9,9 @@ import (
 	"warp/pkg/bench/ops"
 )
 
+// maxBatch is the limit of S3 for one request.
+const maxBatch = 1000
+
 func deleteBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var del ops.Delete
@@ -22,7 +25,7 @@ func deleteBenchmark() benchmark {
 		plan: func() string { return pool.describe() + fmt.Sprintf("deletes them, %d per request", del.Batch) }, empties: true,
 		examples: []string{"warp delete --host=s3:9000 --access-key=… --secret-key=… --batch=10"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
-			&cli.IntFlag{Name: "batch", Value: 100, Destination: &del.Batch, Validator: batchValid, Usage: "delete `N` objects per request, at most 1000"},
+			&cli.IntFlag{Name: "batch", Value: 100, Destination: &del.Batch, Validator: flagtype.Between(1, maxBatch), Usage: "delete `N` objects per request, at most 1000"},
 		),
 		rarely:  pool.existingFlags(),
 		payload: true,
@@ -35,12 +38,4 @@ func deleteBenchmark() benchmark {
 		},
 		adjust: pool.adjust,
 	}
-}
-
-// batchValid enforces the limit of S3 for one request.
-func batchValid(n int) error {
-	if n < 1 || n > 1000 {
-		return flagtype.Wrong("%d is not between 1 and 1000", n)
-	}
-	return nil
 }

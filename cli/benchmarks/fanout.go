@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench/ops"
 	"warp/pkg/store/provider"
@@ -26,7 +27,7 @@ func fanoutBenchmark() benchmark {
 		},
 		examples: []string{"warp fanout --host=s3:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
 		flags: append(pool.sizeFlags("1MiB"),
-			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "write each payload under `N` names, at most 1000"},
+			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: flagtype.Between(1, maxBatch), Usage: "write each payload under `N` names, at most 1000"},
 		),
 		payload: true, writes: true,
 		check: func(f *Flags) (err error) {

@@ -16,7 +16,7 @@ import (
 func getBenchmark() benchmark {
 	var pool poolFlags
 	var get ops.Get
-	atOnce := &cli.IntFlag{Name: "split.concurrent", Value: 16, Destination: &get.Split.AtOnce, Validator: partsValid,
+	atOnce := &cli.IntFlag{Name: "split.concurrent", Value: 16, Destination: &get.Split.AtOnce, Validator: flagtype.Between(1, maxParts),
 		Usage: "with --split.size: download `N` ranges of an object at a time"}
 	head := &cli.BoolFlag{Name: "split.head", Destination: &get.Split.Head, Usage: "with --split.size: ask for the ETag with HEAD before the first range"}
 	part := &cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"}

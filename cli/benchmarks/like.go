@@ -3,10 +3,7 @@ package benchmarks
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/files"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -37,19 +35,12 @@ type likeFlags struct {
 }
 
 func (l *likeFlags) flags() []cli.Flag {
-	l.scaled = &cli.FloatFlag{Name: "scale", Value: 1, Destination: &l.scale, Validator: scaleValid, Usage: "with --like: send `N` times as many requests per second"}
+	l.scaled = &cli.FloatFlag{Name: "scale", Value: 1, Destination: &l.scale, Validator: flagtype.Between(0.001, 1000), Usage: "with --like: send `N` times as many requests per second"}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "like", Destination: &l.file, TakesFile: true,
 			Usage: "take mix, sizes, popularity, ranges and arrivals from the profile `FILE` of warp workload"},
 		l.scaled,
 	}
-}
-
-func scaleValid(n float64) error {
-	if math.IsNaN(n) || n < 0.001 || n > 1000 {
-		return flagtype.Wrong("%g is not between 0.001 and 1000", n)
-	}
-	return nil
 }
 
 // apply sets the mix, the objects and the arrivals of the profile. Flags that set these, too, are refused.
@@ -86,11 +77,7 @@ func (l *likeFlags) apply(f *Flags, mixed *ops.Mixed, pool *poolFlags) error {
 func (l *likeFlags) read() (*workload.Profile, error) {
 	file, err := os.Open(l.file)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return nil, exit.Usagef("--like: %s: %w", l.file, err)
+		return nil, exit.Usagef("--like: %s: %w", l.file, files.Reason(err))
 	}
 	defer file.Close()
 	p, err := workload.Read(file)

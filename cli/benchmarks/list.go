@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/pkg/bench/ops"
 	"warp/pkg/store/provider"
@@ -19,7 +20,7 @@ func listBenchmark() benchmark {
 		plan:     pool.then("has each worker list its own prefix again and again"),
 		examples: []string{"warp list --host=s3:9000 --access-key=… --secret-key=… --max-keys=1000"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
-			&cli.IntFlag{Name: "max-keys", Value: 100, Destination: &list.MaxKeys, Validator: batchValid, Usage: "request `N` objects per page, at most 1000"},
+			&cli.IntFlag{Name: "max-keys", Value: 100, Destination: &list.MaxKeys, Validator: flagtype.Between(1, maxBatch), Usage: "request `N` objects per page, at most 1000"},
 			&cli.BoolFlag{Name: "metadata", Destination: &list.Metadata, Usage: "list metadata as well (a MinIO extension)"},
 		),
 		rarely:  []cli.Flag{pool.versionsFlag(1)},

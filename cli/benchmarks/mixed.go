@@ -16,7 +16,7 @@ func mixedBenchmark() benchmark {
 	var mixed ops.Mixed
 	var like likeFlags
 	shares := distribution(&mixed)
-	putShare := &cli.IntFlag{Name: "pctput", Validator: flagtype.Percent,
+	putShare := &cli.IntFlag{Name: "pctput", Validator: flagtype.Between(0, 100),
 		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
 	return benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",

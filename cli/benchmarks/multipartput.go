@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/target"
 	"warp/internal/human"
@@ -54,7 +53,7 @@ type partFlags struct {
 const maxParts = 10_000
 
 func (p *partFlags) countFlag(n int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: "parts", Value: n, Destination: &p.count, Validator: partsValid, Usage: usage}
+	return &cli.IntFlag{Name: "parts", Value: n, Destination: &p.count, Validator: flagtype.Between(1, maxParts), Usage: usage}
 }
 
 func (p *partFlags) sizeFlag(size int64, usage string) cli.Flag {
@@ -62,19 +61,7 @@ func (p *partFlags) sizeFlag(size int64, usage string) cli.Flag {
 }
 
 func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: "part.concurrent", Value: n, Destination: &p.atOnce, Validator: partsValid, Usage: usage}
+	return &cli.IntFlag{Name: "part.concurrent", Value: n, Destination: &p.atOnce, Validator: flagtype.Between(1, maxParts), Usage: usage}
 }
 
-func partsValid(n int) error {
-	if n < 1 || n > maxParts {
-		return flagtype.Wrong("%d is not between 1 and %d", n, maxParts)
-	}
-	return nil
-}
-
-func (p *partFlags) check() error {
-	if p.size < target.MinPartSize || p.size > target.MaxPartSize {
-		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
-	}
-	return nil
-}
+func (p *partFlags) check() error { return target.CheckPartSize(p.size) }

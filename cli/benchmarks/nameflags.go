@@ -31,31 +31,17 @@ func (n *nameFlags) flags() []cli.Flag {
 		&cli.StringFlag{Name: "prefix", Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
 		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "use one prefix for all threads instead of one each"},
 		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual directory `DIR` for all objects, below --prefix"},
-		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: ShardsValid,
+		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: flagtype.Between(0, generator.MaxShards),
 			Usage: "spread objects over `N` directories shared by all threads, instead of one per thread"},
 		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "use random object names of 32 characters; they still depend on --seed"},
 		n.clientFlag,
-		&cli.IntFlag{Name: "client-count", Destination: &n.clients, Hidden: true, Validator: clientsValid,
+		&cli.IntFlag{Name: "client-count", Destination: &n.clients, Hidden: true, Validator: flagtype.Between(1, maxClients),
 			Usage: "number `N` of clients that you start by hand with the same --seed, each with its own --client-id"},
 	}
 }
 
-func ShardsValid(n int) error {
-	if n < 0 || n > generator.MaxShards {
-		return flagtype.Wrong("%d is not between 0 and %d", n, generator.MaxShards)
-	}
-	return nil
-}
-
 // maxClients keeps numbers of clients times threads small.
 const maxClients = 10_000
-
-func clientsValid(n int) error {
-	if n < 1 || n > maxClients {
-		return flagtype.Wrong("%d is not between 1 and %d", n, maxClients)
-	}
-	return nil
-}
 
 // check returns an error for flags that contradict each other. fleet says that --warp-client starts clients.
 func (n *nameFlags) check(seed string, fleet bool) error {

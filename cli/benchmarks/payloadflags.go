@@ -1,14 +1,13 @@
 package benchmarks
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/files"
 	"warp/cli/flagtype"
 	"warp/pkg/generator"
 )
@@ -22,8 +21,8 @@ type payloadFlags struct {
 func (p *payloadFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "obj.generator", Value: "random", Config: flagtype.Choices{"random"}, Usage: "`KIND` of payload: random"},
-		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: flagtype.Percent, Usage: "make `N` % of the payload compressible"},
-		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: flagtype.Percent, Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
+		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: flagtype.Between(0, 100), Usage: "make `N` % of the payload compressible"},
+		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: flagtype.Between(0, 100), Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
 		&cli.StringFlag{Name: "reader", Value: "rand", Destination: &p.Reader, Validator: readerValid,
 			Usage: "payload `SOURCE`: rand (random bytes), tar (each object is a TAR archive) or file:NAME (the content of that file, repeated)"},
 	}
@@ -82,12 +81,9 @@ func (p *payloadFlags) Options(seed uint64) (generator.PayloadOptions, error) {
 // readPayload reads a file that objects are filled with.
 func readPayload(name string) ([]byte, error) {
 	info, err := os.Stat(name)
-	var path *fs.PathError
 	switch {
-	case errors.As(err, &path):
-		return nil, exit.Usagef("--reader: %s: %w", name, path.Err)
 	case err != nil:
-		return nil, exit.Usagef("--reader: %w", err)
+		return nil, exit.Usagef("--reader: %s: %w", name, files.Reason(err))
 	case !info.Mode().IsRegular():
 		return nil, exit.Usagef("--reader: %s is not a regular file", name)
 	case info.Size() == 0:

@@ -44,15 +44,8 @@ type poolFlags struct {
 // maxPoolObjects limits the objects of a pool: each takes about 150 bytes of memory.
 const maxPoolObjects = 100_000_000
 
-func objectsValid(n int) error {
-	if n < 0 || n > maxPoolObjects {
-		return flagtype.Wrong("%d is not between 0 and %d", n, maxPoolObjects)
-	}
-	return nil
-}
-
 func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
-	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
+	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: flagtype.Between(0, maxPoolObjects), Usage: usage}
 	p.objectsGiven = f.IsSet
 	return f
 }
@@ -113,14 +106,7 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 }
 
 func (p *poolFlags) versionsFlag(n int) cli.Flag {
-	return &cli.IntFlag{Name: "versions", Value: n, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
-}
-
-func versionsValid(n int) error {
-	if n < 1 || n > 10_000 {
-		return flagtype.Wrong("%d is not between 1 and 10000", n)
-	}
-	return nil
+	return &cli.IntFlag{Name: "versions", Value: n, Destination: &p.versions, Validator: flagtype.Between(1, 10_000), Usage: "upload `N` versions of each object"}
 }
 
 func (p *poolFlags) existingFlags() []cli.Flag {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +51,7 @@ func (r *replayRun) benchmark() benchmark {
 			"warp replay before.csv.zst --host=embedded --speed=2",
 		},
 		flags: []cli.Flag{
-			&cli.FloatFlag{Name: "speed", Value: 1, Destination: &r.speed, Validator: speedValid,
+			&cli.FloatFlag{Name: "speed", Value: 1, Destination: &r.speed, Validator: flagtype.Between(0.001, 1000),
 				Usage: "divide the times of the log by `N`; 2 sends its requests in half the time"},
 		},
 		payload: true, reads: true, oneBucket: true, empties: true, scheduled: true,
@@ -69,19 +68,6 @@ func (r *replayRun) benchmark() benchmark {
 		},
 		adjust: func(o *bench.Options) { o.Times, o.Replay = r.load.Plan, &r.load.Plan.Replay },
 	}
-}
-
-// Limits of --speed.
-const (
-	minSpeed = 0.001
-	maxSpeed = 1000
-)
-
-func speedValid(n float64) error {
-	if math.IsNaN(n) || n < minSpeed || n > maxSpeed {
-		return flagtype.Wrong("%g is not between %g and %d", n, minSpeed, maxSpeed)
-	}
-	return nil
 }
 
 // Limits of the number of workers unless --concurrent is given.

@@ -19,7 +19,6 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/session"
 	"warp/cli/session/plan"
-	"warp/cli/terminal/console"
 	"warp/internal/wholefile"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -292,7 +291,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
 		return "", "", exit.Usagef("there is no script").WithHint("write it as an argument in quotation marks, or name a file with --input")
 	}
-	data, err := console.ReadAll(ctx, in, maxScript)
+	data, err := wholefile.ReadAll(runlog.Cancelled(ctx, in), maxScript)
 	if err != nil && ctx.Err() == nil {
 		err = exit.Errorf("standard input: %w", err)
 	}

@@ -20,7 +20,7 @@ func taggingBenchmark() benchmark {
 		plan:     pool.then("puts, gets and deletes their tags"),
 		examples: []string{"warp tagging --host=s3:9000 --access-key=… --secret-key=… --get-distrib=9 --put-distrib=1"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first, at least one per worker")}, pool.sizeFlags("1KiB")...),
-			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: tagsValid, Usage: "set `N` tags per object, at most 10"},
+			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: flagtype.Between(1, 10), Usage: "set `N` tags per object, at most 10"},
 			shareFlag("put", 30, &tagging.Put, "puts"),
 			shareFlag("get", 60, &tagging.Get, "gets"),
 			shareFlag("delete", 10, &tagging.Delete, "deletions"),
@@ -37,12 +37,4 @@ func taggingBenchmark() benchmark {
 			return err
 		},
 	}
-}
-
-// tagsValid enforces the limit of S3 for an object.
-func tagsValid(n int) error {
-	if n < 1 || n > 10 {
-		return flagtype.Wrong("%d is not between 1 and 10", n)
-	}
-	return nil
 }

@@ -30,7 +30,7 @@ func zipBenchmark() benchmark {
 		},
 		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
 		flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "put `N` files into the ZIP"},
+			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: flagtype.Between(1, maxFiles), Usage: "put `N` files into the ZIP"},
 		}, pool.sizeFlags("10KiB")...),
 		payload: true, oneBucket: true, reads: true,
 		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
@@ -41,11 +41,4 @@ func zipBenchmark() benchmark {
 			return err
 		},
 	}
-}
-
-func filesValid(n int) error {
-	if n < 1 || n > maxFiles {
-		return flagtype.Wrong("%d is not between 1 and %d", n, maxFiles)
-	}
-	return nil
 }

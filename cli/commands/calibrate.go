@@ -17,10 +17,9 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/cli/terminal/console"
 	"warp/internal/columns"
-	"warp/internal/human"
 	"warp/pkg/calibrate"
+	"warp/pkg/report/printer"
 	"warp/pkg/s3mem"
 )
 
@@ -38,13 +37,7 @@ func calibrateCommand() *command.Command {
 			"real store comes close to these figures, this machine is the limit, not the store.",
 		},
 		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
-			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "measure each row for `TIME`",
-				Validator: func(d time.Duration) error {
-					if d < 100*time.Millisecond {
-						return flagtype.Wrong("%s is too short; the minimum is 100ms", human.Duration(d))
-					}
-					return nil
-				}},
+			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Validator: flagtype.Takes(100 * time.Millisecond), Usage: "measure each row for `TIME`"},
 		}}},
 		Run: func(ctx context.Context, inv *command.Invocation) error {
 			c, err := runCalibration(ctx, inv, each)
@@ -56,7 +49,7 @@ func calibrateCommand() *command.Command {
 			}
 			return inv.Result(func(w io.Writer) error {
 				if inv.JSON {
-					return console.WriteJSON(w, c)
+					return printer.JSON(w, c)
 				}
 				return writeCalibration(w, c, inv.OutWidth())
 			})

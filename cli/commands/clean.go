@@ -12,10 +12,10 @@ import (
 	"warp/cli/exit"
 	"warp/cli/session"
 	"warp/cli/target"
-	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
+	"warp/pkg/report/printer"
 	"warp/pkg/store"
 )
 
@@ -176,7 +176,7 @@ func (r *cleanResult) add(bucket string, run lease.LeftRun, keys []string) {
 
 func (r *cleanResult) show(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return console.WriteJSON(w, r)
+		return printer.JSON(w, r)
 	}
 	if len(r.Runs) == 0 {
 		_, err := fmt.Fprintf(w, "Bucket %s has nothing that a run of warp left.\n", r.Bucket)

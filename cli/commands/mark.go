@@ -10,10 +10,10 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/internal/runsocket"
 	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 )
 
 // markCommand sets a mark in a run of another process.
@@ -95,7 +95,7 @@ type setMark struct {
 func showMark(inv *command.Invocation, run string, m runsocket.Marked) error {
 	switch {
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, setMark{1, "mark", run, m}) })
+		return inv.Result(func(w io.Writer) error { return printer.JSON(w, setMark{1, "mark", run, m}) })
 	case inv.Quiet:
 		return nil
 	}

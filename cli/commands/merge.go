@@ -16,9 +16,9 @@ import (
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/cli/session"
-	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/oplog/merge"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -105,7 +105,7 @@ func showMerged(inv *command.Invocation, command string, s merge.Stats, assertio
 	switch {
 	case inv.JSON:
 		return inv.Result(func(w io.Writer) error {
-			return console.WriteJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
+			return printer.JSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 		})
 	case inv.Quiet:
 		return reports.ShowAssertions(inv, assertions)

@@ -15,7 +15,6 @@ import (
 	"warp/cli/files"
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
-	"warp/cli/terminal/console"
 	"warp/internal/human"
 	"warp/pkg/anonymous"
 	"warp/pkg/compare"
@@ -90,7 +89,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 		return exit.Errorf("--out: %w", err)
 	}
 	if inv.JSON {
-		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, exportResult{1, "report", path, format}) })
+		return inv.Result(func(w io.Writer) error { return printer.JSON(w, exportResult{1, "report", path, format}) })
 	}
 	inv.Notef("%s of %s written to %q", what, human.Count(len(runs), "run", "runs"), path)
 	return nil

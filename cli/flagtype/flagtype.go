@@ -220,10 +220,22 @@ func AtLeast(min int) func(int) error {
 	}
 }
 
-// Percent is a validator of percentages.
-func Percent(n int) error {
-	if n < 0 || n > 100 {
-		return Wrong("%d is not between 0 and 100", n)
+// Between returns a validator of numbers from min to max.
+func Between[N int | float64](min, max N) func(N) error {
+	return func(n N) error {
+		if !(n >= min && n <= max) { // also if it is no number
+			return Wrong("%v is not between %v and %v", n, min, max)
+		}
+		return nil
 	}
-	return nil
+}
+
+// Takes returns a validator of times that are not shorter than min.
+func Takes(min time.Duration) func(time.Duration) error {
+	return func(d time.Duration) error {
+		if d < min {
+			return Wrong("%s is too short; the minimum is %s", human.Duration(d), human.Duration(min))
+		}
+		return nil
+	}
 }

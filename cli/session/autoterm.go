@@ -28,18 +28,11 @@ type AutotermFlags struct {
 func (f *AutotermFlags) Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "autoterm", Destination: &f.On, Usage: "end the run as soon as throughput is steady"},
-		&flagtype.Duration{Name: "autoterm.dur", Hidden: true, Value: defaultDuration, Destination: &f.min, Validator: durationValid,
+		&flagtype.Duration{Name: "autoterm.dur", Hidden: true, Value: defaultDuration, Destination: &f.min, Validator: flagtype.Takes(time.Second),
 			Usage: "with --autoterm: minimum `TIME` for which throughput must be steady"},
 		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: defaultPercent, Destination: &f.percent, Validator: percentValid,
 			Usage: "with --autoterm: throughput is steady if the last 7 of 25 samples are within `N` % of the newest"},
 	}
-}
-
-func durationValid(d time.Duration) error {
-	if d < time.Second {
-		return flagtype.Wrong("%s is too short; the minimum is 1s", human.Duration(d))
-	}
-	return nil
 }
 
 func percentValid(p float64) error {

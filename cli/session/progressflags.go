@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
-	"warp/internal/human"
 )
 
 // ProgressFlags set how often a run without a terminal reports its progress.
@@ -22,11 +21,5 @@ func (p *ProgressFlags) OutputFlag() cli.Flag {
 
 func (p *ProgressFlags) Flag() cli.Flag {
 	return &flagtype.Duration{Name: "stats-interval", Value: 10 * time.Second, Destination: &p.Interval,
-		Usage: "without a terminal: print a progress line every `DURATION`",
-		Validator: func(d time.Duration) error {
-			if d < 100*time.Millisecond {
-				return flagtype.Wrong("%s is too short; the minimum is 100ms", human.Duration(d))
-			}
-			return nil
-		}}
+		Validator: flagtype.Takes(100 * time.Millisecond), Usage: "without a terminal: print a progress line every `DURATION`"}
 }

@@ -104,8 +104,8 @@ func (f *OptionFlags) check(tls bool, signature string) error {
 		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum after the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return exit.Usagef("--part.size and --disable-multipart cannot be combined")
-	case f.partSize != 0 && (f.partSize < MinPartSize || f.partSize > MaxPartSize):
-		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
+	case f.partSize != 0 && CheckPartSize(f.partSize) != nil:
+		return CheckPartSize(f.partSize)
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return exit.Usagef("--client-cert and --client-key must be given together")
 	case !tls && f.clientCert != "":
@@ -122,11 +122,13 @@ func (f *OptionFlags) check(tls bool, signature string) error {
 	return nil
 }
 
-// MinPartSize and MaxPartSize are the limits of S3.
-const (
-	MinPartSize = 5 << 20
-	MaxPartSize = 5 << 30
-)
+// CheckPartSize refuses a --part.size beyond the limits of S3.
+func CheckPartSize(n int64) error {
+	if n < 5<<20 || n > 5<<30 {
+		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(n))
+	}
+	return nil
+}
 
 // maxBuffer is more than any system grants a socket.
 const maxBuffer = 1 << 30

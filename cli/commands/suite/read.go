@@ -19,10 +19,12 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
 	"warp/cli/terminal/console"
 	"warp/cli/terminal/redact"
 	"warp/internal/suggest"
+	"warp/internal/wholefile"
 	"warp/pkg/runfile"
 )
 
@@ -97,7 +99,7 @@ func readText(ctx context.Context, path string, in io.Reader) (name string, text
 		defer f.Close()
 		in = f
 	}
-	text, err = console.ReadAll(ctx, in, runfile.MaxBytes)
+	text, err = wholefile.ReadAll(runlog.Cancelled(ctx, in), runfile.MaxBytes)
 	if errors.As(err, new(*fs.PathError)) { // which names the file
 		return name, text, unreadable(err)
 	}

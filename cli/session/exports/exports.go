@@ -34,7 +34,7 @@ type Flags struct {
 
 // Flags returns the flags.
 func (f *Flags) Flags(env command.Environment) []cli.Flag {
-	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: checkInterval,
+	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: flagtype.Takes(sink.MinInterval),
 		Usage: "with --influxdb: send a point per series every `TIME`"}
 	f.influxIntervalGiven = interval.IsSet
 	return []cli.Flag{
@@ -48,13 +48,6 @@ func (f *Flags) Flags(env command.Environment) []cli.Flag {
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics to Prometheus at `ADDRESS`, under /metrics"},
 		&cli.StringFlag{Name: "pushgateway", Hidden: true, Destination: &f.gateway, Usage: "push metrics to the Pushgateway of Prometheus at `URL`"},
 	}
-}
-
-func checkInterval(d time.Duration) error {
-	if d < sink.MinInterval {
-		return flagtype.Wrong("%s is too short; the minimum is %s", human.Duration(d), human.Duration(sink.MinInterval))
-	}
-	return nil
 }
 
 // Check returns an error if the flags cannot work, without a request.

@@ -12,12 +12,12 @@ import (
 	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/cli/target"
-	"warp/cli/terminal/console"
 	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 )
 
 // A DryRun describes what a benchmark would do. It needs no store, no name
@@ -219,7 +219,7 @@ func (d *DryRun) Show(inv *command.Invocation, asked flagtype.Asked) error {
 // Sentences are broken at blanks into lines of width columns; 0 is any width.
 func (d *DryRun) write(w io.Writer, asJSON, defaults bool, width int) error {
 	if asJSON {
-		return console.WriteJSON(w, d)
+		return printer.JSON(w, d)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	number := d.list(t, "Set", true)

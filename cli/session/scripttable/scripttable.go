@@ -15,13 +15,13 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/target"
-	"warp/cli/terminal/console"
 	"warp/cli/terminal/live"
 	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/counter"
 	"warp/pkg/oplog"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/script"
 	"warp/pkg/stats"
@@ -219,7 +219,7 @@ func (t *Table) Finish(log string, trailer oplog.Trailer, judged []results.Asser
 	r.Log, r.Assertions, r.End, r.EndReason = log, judged, trailer.End, trailer.Reason
 	r.Notes = append([]string{}, trailer.Notes...)
 	t.Hide.Strings(r)
-	return exit.Join(t.unwritten, t.Result(func(w io.Writer) error { return console.WriteJSON(w, r) }))
+	return exit.Join(t.unwritten, t.Result(func(w io.Writer) error { return printer.JSON(w, r) }))
 }
 
 // Skipped returns a note about statements that were not started, "" if all were.

@@ -7,6 +7,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/session/marks"
+	"warp/cli/terminal/live"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
@@ -85,27 +86,17 @@ func (p *Page) Measuring() (stop func()) {
 	if p.feed == nil {
 		timeline = p.newTimeline()
 	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			snapshot := p.run.Snapshot()
-			p.server.Say(stateOf(&snapshot, time.Since(began), p.run.Duration))
-			if timeline != nil {
-				p.showTimeline(timeline, snapshot)
-			}
-			select {
-			case <-tick.C:
-			case <-done:
-				return
-			}
+	show := func() {
+		snapshot := p.run.Snapshot()
+		p.server.Say(stateOf(&snapshot, time.Since(began), p.run.Duration))
+		if timeline != nil {
+			p.showTimeline(timeline, snapshot)
 		}
-	}()
+	}
+	show()
+	end := live.Every(time.Second, show)
 	return func() {
-		close(done)
-		<-ended
+		end()
 		p.feed.close()
 		p.server.Say("the run is over; the report follows")
 	}

@@ -142,14 +142,6 @@ func JSONLine(v any) string {
 	return string(text)
 }
 
-// WriteJSON writes v as an indented document.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
 // Note prints a line that is not a warning, unless --quiet is given.
 func (c *Console) Note(text string) { c.Notef("%s", text) }
 
