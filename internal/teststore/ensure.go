@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -69,62 +70,64 @@ func Requested() bool { return os.Getenv("WARP_TEST_STORES") == "1" }
 
 // A recipe describes how to build one program.
 type recipe struct {
-	title, version, takes string
-	tools                 []string // the programs that build it
-	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
-	source                string // Go package, module, crate, npm package, PyPI package, or artifact of Maven
-	beside                string // a directory that the program needs next to it; "" = none
+	name, title, version, takes string
+	tools                       []string // the programs that build it
+	build                       func(ctx context.Context, r recipe, dir string, log io.Writer) error
+	source                      string // Go package, module, crate, npm package, PyPI package, or artifact of Maven
+	beside                      string // a directory that the program needs next to it; "" = none
 }
 
-// recipes lists the programs. MinIO does not tag module versions, hence the pseudo-version.
-func recipes() map[string]recipe {
-	return map[string]recipe{
-		MinIO: {title: "MinIO", version: "v0.0.0-20260212201848-7aac2a2c5b7c", takes: "about 4 minutes",
-			tools: []string{"go"}, build: goInstall, source: "github.com/minio/minio"},
-		Versitygw: {title: "versitygw", version: "v1.8.0", takes: "about a minute",
-			tools: []string{"go"}, build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
-		FakeGCS: {title: "fake-gcs-server", version: "v1.52.2", takes: "about a minute",
-			tools: []string{"go"}, build: goInstall, source: "github.com/fsouza/fake-gcs-server"},
-		Azurite: {title: "Azurite", version: "3.35.0", takes: "about a minute",
-			tools: []string{"node", "npm"}, build: npmInstall, source: "azurite", beside: "node_modules"},
-		Garage: {title: "Garage", version: "2.5.0", takes: "about 7 minutes",
+// recipes lists the programs. Those that take the longest come first, so that nothing waits for them
+// at the end. MinIO does not tag module versions, hence the pseudo-version.
+func recipes() []recipe {
+	return []recipe{
+		{name: Garage, title: "Garage", version: "2.5.0", takes: "about 7 minutes",
 			tools: []string{"cargo"}, build: cargoInstall, source: "garage"},
-		Influxd: {title: "InfluxDB", version: "v2.9.1", takes: "about 4 minutes",
+		{name: Influxd, title: "InfluxDB", version: "v2.9.1", takes: "about 4 minutes",
 			tools: []string{"go", "gcc", "cargo", "pkg-config"}, build: buildInfluxd, source: "github.com/influxdata/influxdb/v2"},
-		StatsdExporter: {title: "statsd_exporter", version: "v0.31.0", takes: "a few seconds",
-			tools: []string{"go"}, build: goInstall, source: "github.com/prometheus/statsd_exporter"},
-		Pushgateway: {title: "Pushgateway", version: "v1.11.3", takes: "a few seconds",
-			tools: []string{"go"}, build: buildPushgateway, source: "github.com/prometheus/pushgateway"},
-		Helm: {title: "Helm", version: "v3.22.0", takes: "about a minute",
-			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
-		Kubeconform: {title: "kubeconform", version: "v0.8.0", takes: "a few seconds",
-			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
-		Nfpm: {title: "nfpm", version: "v2.43.4", takes: "about 40 seconds",
-			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/nfpm/v2/cmd/nfpm"},
-		AIStorePython: {title: "AIStore's Python client", version: "2.0.0", takes: "about 20 seconds",
-			tools: []string{"python3"}, build: pipInstall(AIStorePython, ""), source: "aistore", beside: pipFolder},
-		Moto: {title: "moto", version: "5.2.5", takes: "about a minute",
-			tools: []string{"python3"}, build: pipInstall(Moto, "-m moto.server ", "flask==3.1.3", "flask-cors==6.0.2"), source: "moto[s3]", beside: pipFolder},
-		S3Mock: {title: "S3Mock", version: "5.2.0", takes: "about 20 seconds",
-			tools: []string{"java", "mvn"}, build: mavenCopy(S3Mock), source: s3mockArtifact, beside: jarFolder},
-		OldS3Mock: {title: "S3Mock 3", version: "3.12.0", takes: "about 20 seconds",
-			tools: []string{"java", "mvn"}, build: mavenCopy(OldS3Mock), source: s3mockArtifact, beside: jarFolder},
-		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
+		{name: MinIO, title: "MinIO", version: "v0.0.0-20260212201848-7aac2a2c5b7c", takes: "about 4 minutes",
+			tools: []string{"go"}, build: goInstall, source: "github.com/minio/minio"},
+		{name: KubeAPIServer, title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
+		{name: Helm, title: "Helm", version: "v3.22.0", takes: "about a minute",
+			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
+		{name: Versitygw, title: "versitygw", version: "v1.8.0", takes: "about a minute",
+			tools: []string{"go"}, build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
+		{name: FakeGCS, title: "fake-gcs-server", version: "v1.52.2", takes: "about a minute",
+			tools: []string{"go"}, build: goInstall, source: "github.com/fsouza/fake-gcs-server"},
+		{name: Azurite, title: "Azurite", version: "3.35.0", takes: "about a minute",
+			tools: []string{"node", "npm"}, build: npmInstall, source: "azurite", beside: "node_modules"},
+		{name: Moto, title: "moto", version: "5.2.5", takes: "about a minute",
+			tools: []string{"python3"}, build: pipInstall(Moto, "-m moto.server ", "flask==3.1.3", "flask-cors==6.0.2"), source: "moto[s3]", beside: pipFolder},
+		{name: S3Mock, title: "S3Mock", version: "5.2.0", takes: "about 20 seconds",
+			tools: []string{"java", "mvn"}, build: mavenCopy(S3Mock), source: s3mockArtifact, beside: jarFolder},
+		{name: OldS3Mock, title: "S3Mock 3", version: "3.12.0", takes: "about 20 seconds",
+			tools: []string{"java", "mvn"}, build: mavenCopy(OldS3Mock), source: s3mockArtifact, beside: jarFolder},
+		{name: Nfpm, title: "nfpm", version: "v2.43.4", takes: "about 40 seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/nfpm/v2/cmd/nfpm"},
+		{name: Pushgateway, title: "Pushgateway", version: "v1.11.3", takes: "a few seconds",
+			tools: []string{"go"}, build: buildPushgateway, source: "github.com/prometheus/pushgateway"},
+		{name: Kubeconform, title: "kubeconform", version: "v0.8.0", takes: "a few seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
+		{name: AIStorePython, title: "AIStore's Python client", version: "2.0.0", takes: "about 20 seconds",
+			tools: []string{"python3"}, build: pipInstall(AIStorePython, ""), source: "aistore", beside: pipFolder},
+		{name: StatsdExporter, title: "statsd_exporter", version: "v0.31.0", takes: "a few seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/prometheus/statsd_exporter"},
 	}
 }
 
-// Buildable returns the names of the programs. Those that take the longest come first, so that
-// nothing waits for them at the end.
-func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Moto, S3Mock, OldS3Mock, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
+// Buildable returns the names of the programs, in the order in which they are best built.
+func Buildable() (names []string) {
+	for _, r := range recipes() {
+		names = append(names, r.name)
+	}
+	return names
 }
 
 // Titles returns the names of the programs for people.
-func Titles() []string {
-	var titles []string
-	for _, name := range Buildable() {
-		titles = append(titles, recipes()[name].title)
+func Titles() (titles []string) {
+	for _, r := range recipes() {
+		titles = append(titles, r.title)
 	}
 	return titles
 }
@@ -140,10 +143,12 @@ func Ensure(ctx context.Context, store string) (binary string, err error) {
 // Build returns the path of a program. It builds it if the cache does not contain the pinned
 // version. Several processes may call it at once: one builds, and the others wait.
 func Build(ctx context.Context, store string) (binary string, err error) {
-	r, ok := recipes()[store]
-	if !ok {
+	all := recipes()
+	i := slices.IndexFunc(all, func(r recipe) bool { return r.name == store })
+	if i < 0 {
 		return "", fmt.Errorf("nothing called %q to build: there are %s", store, strings.Join(Buildable(), ", "))
 	}
+	r := all[i]
 	dir, err := cacheDir()
 	if err != nil {
 		return "", err

@@ -49,20 +49,26 @@ type Options struct {
 	Env   []string
 }
 
-// capabilities are the observed capabilities of each store.
-func capabilities(name string) Capabilities {
-	return map[string]Capabilities{
-		MinIO: {Versioning: true, Lock: true, PartNumber: true, Tags: true, SSEC: true, SSES3: true, Zip: true,
-			Snowball: true, Fanout: true},
-		Versitygw: {Versioning: true, Lock: true, PartNumber: true, Tags: true},
-		Garage:    {PartNumber: true, SSEC: true},
-		FakeGCS:   {Versioning: true, PartNumber: true},
-		Azurite:   {PartNumber: true, Tags: true},
-		Moto:      {Lock: true, Tags: true},
-		S3Mock:    {Tags: true},
-		OldS3Mock: {},
-		Embedded:  {Versioning: true, Lock: true, PartNumber: true, Tags: true},
-	}[name]
+// A kind is a store that tests can start.
+type kind struct {
+	launch func(s *Store, ctx context.Context, binary string, o Options) error // nil = it runs in the process of the test
+	can    Capabilities                                                        // as observed
+}
+
+// kinds are the stores by their names.
+func kinds() map[string]kind {
+	return map[string]kind{
+		MinIO: {(*Store).launchMinIO, Capabilities{Versioning: true, Lock: true, PartNumber: true, Tags: true, SSEC: true, SSES3: true, Zip: true,
+			Snowball: true, Fanout: true}},
+		Versitygw: {(*Store).launchVersitygw, Capabilities{Versioning: true, Lock: true, PartNumber: true, Tags: true}},
+		Garage:    {(*Store).launchGarage, Capabilities{PartNumber: true, SSEC: true}},
+		FakeGCS:   {(*Store).launchFakeGCS, Capabilities{Versioning: true, PartNumber: true}},
+		Azurite:   {(*Store).launchAzurite, Capabilities{PartNumber: true, Tags: true}},
+		Moto:      {(*Store).launchMoto, Capabilities{Lock: true, Tags: true}},
+		S3Mock:    {(*Store).launchS3Mock, Capabilities{Tags: true}},
+		OldS3Mock: {(*Store).launchS3Mock, Capabilities{}},
+		Embedded:  {nil, Capabilities{Versioning: true, Lock: true, PartNumber: true, Tags: true}},
+	}
 }
 
 // Names returns every store that tests run against.
@@ -110,7 +116,8 @@ func testContext(t testing.TB) context.Context {
 
 // Open runs a store; the caller closes it. Tests call Start or Shared instead.
 func Open(ctx context.Context, name string, o Options) (*Store, error) {
-	s := &Store{Name: name, Region: "us-east-1", AccessKey: "warptestkey", SecretKey: "warptestsecret", Can: capabilities(name)}
+	k := kinds()[name]
+	s := &Store{Name: name, Region: "us-east-1", AccessKey: "warptestkey", SecretKey: "warptestsecret", Can: k.can}
 	if name == Embedded {
 		return s, s.openEmbedded()
 	}
@@ -118,11 +125,7 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	launch := map[string]func(context.Context, string, Options) error{
-		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS, Azurite: s.launchAzurite,
-		Moto: s.launchMoto, S3Mock: s.launchS3Mock, OldS3Mock: s.launchS3Mock,
-	}[name]
-	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
+	if err := s.boot(ctx, name, func(ctx context.Context) error { return k.launch(s, ctx, binary, o) }); err != nil {
 		return nil, err
 	}
 	return s, nil
