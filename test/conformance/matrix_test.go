@@ -48,28 +48,35 @@ func (b *bed) anonymous(line string) string {
 	return objectName.ReplaceAllString(line, "OBJECT")
 }
 
-// columns returns the stores in the order of the document.
-func columns() []string {
-	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded, teststore.FakeGCS, teststore.Azurite, aistoreName, expressName}
+// columns returns the stores in the order of the document, with their titles there.
+func columns() []struct{ store, title string } {
+	return []struct{ store, title string }{
+		{teststore.MinIO, "MinIO"}, {teststore.Versitygw, "versitygw"}, {teststore.Garage, "Garage"}, {teststore.Embedded, "embedded"},
+		{teststore.FakeGCS, "fake-gcs-server"}, {teststore.Azurite, "Azurite"}, {aistoreName, "AIStore"}, {expressName, "S3 Express"},
+	}
 }
 
 // text renders the matrix for the document: a table, and the words of the errors below.
 func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	t.Helper()
 	out := strings.Builder{}
-	out.WriteString("| operation | MinIO | versitygw | Garage | embedded | fake-gcs-server | Azurite | AIStore | S3 Express |\n|---|---|---|---|---|---|---|---|---|\n")
+	out.WriteString("| operation |")
+	for _, c := range columns() {
+		fmt.Fprintf(&out, " %s |", c.title)
+	}
+	out.WriteString("\n|---|" + strings.Repeat("---|", len(columns())) + "\n")
 	var refusals []string
 	for _, f := range features() {
 		fmt.Fprintf(&out, "| `%s` |", f.name)
-		for _, store := range columns() {
-			became := m.cells[cell{f.name, store, engineNames()[0]}]
+		for _, c := range columns() {
+			became := m.cells[cell{f.name, c.store, engineNames()[0]}]
 			for _, engine := range engineNames() {
-				other, ok := m.cells[cell{f.name, store, engine}]
+				other, ok := m.cells[cell{f.name, c.store, engine}]
 				if !ok {
 					return "", false
 				}
 				if other != became {
-					t.Errorf("%s in %s: with engine %s it is %q, with %s %q", f.name, store, engineNames()[0], became, engine, other)
+					t.Errorf("%s in %s: with engine %s it is %q, with %s %q", f.name, c.store, engineNames()[0], became, engine, other)
 				}
 			}
 			if became != works && became != inPart && became != untested {
@@ -141,12 +148,12 @@ func (m *matrix) compare(t *testing.T, document string) {
 		if len(fields) != len(columns())+1 {
 			continue
 		}
-		for i, store := range columns() {
+		for i, c := range columns() {
 			text := strings.TrimSpace(fields[i+1])
 			if number := refusedCell.FindStringSubmatch(text); number != nil {
 				text = words[number[1]]
 			}
-			said[cell{row: strings.Trim(fields[0], " `"), store: store}] = text
+			said[cell{row: strings.Trim(fields[0], " `"), store: c.store}] = text
 		}
 	}
 	for at, became := range m.cells {
