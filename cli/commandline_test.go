@@ -125,6 +125,8 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "stat --assert=GET.p99<50ms", code: 2, want: `--assert: "GET.p99<50ms" cannot be measured: the report of this run has no GET; it is about STAT`},
 		{args: "stat --assert=throughput>10MiB/s", code: 2, want: `"throughput>10MiB/s" cannot be measured: STAT moves no payload; assert objs, in obj/s`},
 		{args: "mixed --assert=DELETE.throughput>10MiB/s", code: 2, want: "DELETE moves no payload"},
+		{args: "multipart-put --assert=UPLOAD.throughput>10MiB/s", code: 2, want: "UPLOAD moves no payload"},
+		{args: "multipart-put --dry-run --assert=throughput>10MiB/s", code: 0, want: "Nothing was done"},
 		{args: "mixed --dry-run --assert=throughput>10MiB/s", code: 0, want: "Nothing was done"},
 		{args: "mixed --put-distrib=0 --delete-distrib=0 --assert=PUT.p99<5ms", code: 2, want: "has no PUT; it is about GET, STAT"},
 		{args: "put --post --assert=PUT.p99<5ms", code: 2, want: "has no PUT; it is about POST"},

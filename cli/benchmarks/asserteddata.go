@@ -11,9 +11,10 @@ import (
 	"warp/pkg/bench"
 )
 
-// withoutPayload are the requests that move no payload, so that they have no throughput in bytes.
+// withoutPayload are the requests that move no payload, or whose parts do, so that they have no
+// throughput in bytes.
 func withoutPayload() []string {
-	return []string{"STAT", "LIST", "DELETE", "RETENTION", "PUTTAGS", "GETTAGS", "DELETETAGS"}
+	return []string{"STAT", "LIST", "DELETE", "RETENTION", "PUTTAGS", "GETTAGS", "DELETETAGS", "UPLOAD", "DOWNLOAD", "COMPLETE", "ABORT"}
 }
 
 // A measurable describes which figures the report of a run will have.

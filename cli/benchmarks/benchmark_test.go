@@ -47,6 +47,32 @@ func TestRequestsAreNamed(t *testing.T) {
 	}
 }
 
+// The documentation of the op log says of all requests whether they move payload.
+func TestRequestsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/oplog.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## What one row is\n")
+	section, _, _ = strings.Cut(section, "\nA row ")
+	var documented, empty []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([A-Z, ]+) \|[^|]*\|[^|]*\| ([^|]*) \|`).FindAllStringSubmatch(section, -1) {
+		names := strings.Split(row[1], ", ")
+		documented = append(documented, names...)
+		if strings.HasPrefix(row[2], "0") {
+			empty = append(empty, names...)
+		}
+	}
+	for _, both := range []struct{ got, want []string }{{documented, RequestNames()}, {empty, withoutPayload()}} {
+		slices.Sort(both.got)
+		slices.Sort(both.want)
+		if got := slices.Compact(both.got); !slices.Equal(got, both.want) {
+			t.Errorf("documented are %v, and the requests are %v", got, both.want)
+		}
+	}
+}
+
 // The operation of every benchmark arrives on another machine as it was sent.
 func TestOpsTravel(t *testing.T) {
 	t.Parallel()

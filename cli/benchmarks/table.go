@@ -33,6 +33,9 @@ func Operations() []benchmark {
 	}
 }
 
+// allBenchmarks returns all benchmarks: those of the table, and those that judge or repeat what was sent.
+func allBenchmarks() []benchmark { return append(Operations(), consistencyBenchmark(), replayBenchmark()) }
+
 // Commands returns the commands of the operations, and others that send requests.
 func Commands(env command.Environment) (all []*command.Command) {
 	for _, b := range Operations() {
@@ -43,16 +46,11 @@ func Commands(env command.Environment) (all []*command.Command) {
 
 // RequestNames returns the names of the requests of all benchmarks, each once.
 func RequestNames() (names []string) {
-	for _, b := range Operations() {
+	for _, b := range allBenchmarks() {
 		for _, name := range b.requests {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-		}
-	}
-	for _, name := range slices.Concat(consistencyBenchmark().requests, replayBenchmark().requests) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
 		}
 	}
 	return append(names, "CFG") // of warp aisloader, which has no row in the table of benchmarks
@@ -60,7 +58,7 @@ func RequestNames() (names []string) {
 
 // OperationOf returns the operation of a benchmark, nil if there is no benchmark of that name.
 func OperationOf(benchmark string) bench.Op {
-	for _, b := range append(Operations(), consistencyBenchmark(), replayBenchmark()) {
+	for _, b := range allBenchmarks() {
 		if b.name == benchmark {
 			return b.op
 		}
