@@ -37,14 +37,14 @@ type Counts struct {
 // A series is one operation at one endpoint.
 type series struct {
 	counter.Counter
-	op, endpoint         string
+	place
 	duration, ttfb, wire histogram
 }
 
 // A failure counts the failed requests of a series with one code.
 type failure struct {
-	op, endpoint, code string
-	requests           uint64
+	failing
+	requests uint64
 }
 
 // A flight counts the requests in flight of an operation.
@@ -134,7 +134,7 @@ func (m *Metrics) count(r *oplog.Record) {
 	s := m.of(r.Op, r.Endpoint)
 	s.Counter.Add(r)
 	if r.Err != "" {
-		m.failed(place{s.op, s.endpoint}, r.Code())
+		m.failed(s.place, r.Code())
 		return
 	}
 	s.duration.add(r.Duration)
@@ -149,7 +149,7 @@ func (m *Metrics) count(r *oplog.Record) {
 func (m *Metrics) of(op, endpoint string) *series {
 	at, p, added := m.places.find(place{op, endpoint}, place.label, place{otherLabel, otherLabel})
 	if added {
-		m.counts.series = append(m.counts.series, series{op: p.op, endpoint: p.endpoint})
+		m.counts.series = append(m.counts.series, series{place: p})
 		m.flight(p.op) // so that it is 0 and not absent if none is ever seen in flight
 	}
 	return &m.counts.series[at]
@@ -161,7 +161,7 @@ func (p place) label() place { return place{label(p.op), label(p.endpoint)} }
 func (m *Metrics) failed(p place, code string) {
 	at, f, added := m.failures.find(failing{p, code}, failing.label, failing{p, otherLabel})
 	if added {
-		m.counts.failures = append(m.counts.failures, failure{op: f.op, endpoint: f.endpoint, code: f.code})
+		m.counts.failures = append(m.counts.failures, failure{failing: f})
 	}
 	m.counts.failures[at].requests++
 }

@@ -2,13 +2,11 @@ package sink
 
 import (
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"unicode/utf8"
 
 	"warp/internal/wire"
@@ -75,7 +73,7 @@ func ReadCounts(b []byte) (*Counts, error) {
 		c.series = append(c.series, r.series())
 	}
 	for range r.Length(maxFailures + maxSeries + 1) {
-		c.failures = append(c.failures, failure{r.label(), r.label(), r.label(), r.Uint()})
+		c.failures = append(c.failures, failure{failing{place{r.label(), r.label()}, r.label()}, r.Uint()})
 	}
 	for range r.Length(maxSeries) {
 		c.inFlight = append(c.inFlight, flight{r.label(), r.Uint()})
@@ -89,20 +87,18 @@ func ReadCounts(b []byte) (*Counts, error) {
 // ambiguous reports whether anything occurs twice. Prometheus would then reject the metrics of all
 // clients.
 func (c *Counts) ambiguous() bool {
-	n := len(c.series) + len(c.failures) + len(c.inFlight)
-	slices.SortFunc(c.series, func(a, b series) int {
-		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint))
-	})
-	slices.SortFunc(c.failures, func(a, b failure) int {
-		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.code, b.code))
-	})
-	slices.SortFunc(c.inFlight, func(a, b flight) int { return cmp.Compare(a.op, b.op) })
-	c.series = slices.CompactFunc(c.series, func(a, b series) bool { return a.op == b.op && a.endpoint == b.endpoint })
-	c.failures = slices.CompactFunc(c.failures, func(a, b failure) bool {
-		return a.op == b.op && a.endpoint == b.endpoint && a.code == b.code
-	})
-	c.inFlight = slices.CompactFunc(c.inFlight, func(a, b flight) bool { return a.op == b.op })
-	return len(c.series)+len(c.failures)+len(c.inFlight) < n
+	return repeats(c.series, func(s *series) place { return s.place }) ||
+		repeats(c.failures, func(f *failure) failing { return f.failing }) ||
+		repeats(c.inFlight, func(f *flight) string { return f.op })
+}
+
+// repeats reports whether a key occurs twice.
+func repeats[T any, K comparable](all []T, key func(*T) K) bool {
+	seen := make(map[K]bool, len(all))
+	for i := range all {
+		seen[key(&all[i])] = true
+	}
+	return len(seen) < len(all)
 }
 
 // A countsReader decodes counts.
@@ -115,7 +111,7 @@ func (r *countsReader) label() string {
 }
 
 func (r *countsReader) series() series {
-	s := series{op: r.label(), endpoint: r.label()}
+	s := series{place: place{r.label(), r.label()}}
 	s.Counter.Read(&r.Reader)
 	r.histogram(&s.duration)
 	r.histogram(&s.ttfb)
