@@ -19,48 +19,48 @@ type Change struct {
 // each run, not about a change, is decided by the worst run.
 func JudgeChanges(all []*Assertion, find func(op, metric string) *Change) (judged []results.Assertion) {
 	for _, a := range all {
-		c := find(a.Op, a.Metric.String())
-		r := results.Assertion{Assertion: a.Text, Subject: a.Subject(), Unit: a.Unit.Name, Limit: tidy(a.Limit / a.Unit.Scale), Smaller: a.Cmp.Upper()}
-		var why string
-		switch {
-		case c == nil:
-			r.Result, why = results.Failed, "there is no data: not both sides have the metric"
-		case !a.Change:
-			r.Result, why = a.worst(&r, c.Values)
-		case c.Estimate == nil || c.Low == nil || c.High == nil:
-			r.Result, why = results.Inconclusive, "there is no interval: too few runs, or a metric that can be 0"
-		default:
-			end := *c.High
-			if !a.Cmp.Upper() {
-				end = *c.Low
-			}
-			r.Measured, r.Low, r.High = pointer(*c.Estimate), pointer(*c.Low), pointer(*c.High)
-			why = fmt.Sprintf("changed by %s (%s to %s)", a.Format(*c.Estimate/100), a.Format(*c.Low/100), a.Format(*c.High/100))
-			switch {
-			case c.Withheld != "":
-				r.Result, why = results.Inconclusive, why+"; "+c.Withheld
-			case a.Cmp.holds(end/100, a.Limit):
-				r.Result = results.Passed
-			default:
-				r.Result = results.Failed
-			}
-		}
-		r.Sentence = a.Text + map[string]string{results.Passed: " holds: ", results.Failed: " failed: ", results.Inconclusive: " is inconclusive: "}[r.Result] + why
-		judged = append(judged, r)
+		v := verdict{Assertion: a}
+		judged = append(judged, v.judgeChange(find(a.Op, a.Metric.String())))
 	}
 	return judged
 }
 
-// worst judges an assertion about each run.
-func (a *Assertion) worst(r *results.Assertion, values []float64) (outcome, why string) {
+func (v *verdict) judgeChange(c *Change) results.Assertion {
+	switch {
+	case c == nil:
+		return v.result(results.Failed, "there is no data: not both sides have the metric")
+	case !v.Change:
+		return v.judgeWorst(c.Values)
+	case c.Estimate == nil || c.Low == nil || c.High == nil:
+		return v.result(results.Inconclusive, "there is no interval: too few runs, or a metric that can be 0")
+	}
+	end := *c.High
+	if !v.Cmp.Upper() {
+		end = *c.Low
+	}
+	outcome, why := results.Failed, fmt.Sprintf("changed by %s (%s to %s)", v.Format(*c.Estimate/100), v.Format(*c.Low/100), v.Format(*c.High/100))
+	switch {
+	case c.Withheld != "":
+		outcome, why = results.Inconclusive, why+"; "+c.Withheld
+	case v.Cmp.holds(end/100, v.Limit):
+		outcome = results.Passed
+	}
+	r := v.result(outcome, why)
+	r.Measured, r.Low, r.High = pointer(*c.Estimate), pointer(*c.Low), pointer(*c.High)
+	return r
+}
+
+// judgeWorst judges an assertion about each run by the worst of them.
+func (v *verdict) judgeWorst(values []float64) results.Assertion {
 	worst := slices.Max(values)
-	if !a.Cmp.Upper() {
+	if !v.Cmp.Upper() {
 		worst = slices.Min(values)
 	}
-	r.Measured = pointer(worst / a.Unit.Scale)
-	why = fmt.Sprintf("the worst of %d runs has %s", len(values), a.Format(worst))
-	if a.Cmp.holds(worst, a.Limit) {
-		return results.Passed, why
+	outcome := results.Failed
+	if v.Cmp.holds(worst, v.Limit) {
+		outcome = results.Passed
 	}
-	return results.Failed, why
+	r := v.result(outcome, fmt.Sprintf("the worst of %d runs has %s", len(values), v.Format(worst)))
+	r.Measured = pointer(worst / v.Unit.Scale)
+	return r
 }
