@@ -205,5 +205,3 @@ func sameHost(endpoint, asked string) bool {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func clone(s string) string { return strings.Clone(s) }

@@ -409,21 +409,22 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 			response.Merge(&h.Response)
 		}
 	}
+	switch n := int(g.Statement.Number); {
 	// In one of several runs, only the operations that had a schedule may have unsent requests.
-	if g.Kind == measured && (g.run == "" || due > 0) || g.Kind == derived && due > 0 {
-		waits = s.unsent(g.run, func(t *oplog.Trailer, add func(due int64, wait time.Duration)) {
+	case g.Kind == measured && (g.run == "" || due > 0), g.Kind == derived && due > 0:
+		for _, t := range s.trailers(g.run) {
 			t.UnsentWaits.Each(func(due int64, wait time.Duration) {
 				if due >= g.start && due <= g.end {
-					add(due, wait)
+					waits.Add(wait)
 				}
 			})
-		})
-	} else if n := int(g.Statement.Number); n > 0 {
-		waits = s.unsent(g.run, func(t *oplog.Trailer, add func(due int64, wait time.Duration)) {
+		}
+	case n > 0:
+		for _, t := range s.trailers(g.run) {
 			if n <= len(t.UnsentStages) {
-				t.UnsentStages[n-1].Each(add)
+				t.UnsentStages[n-1].Each(func(_ int64, wait time.Duration) { waits.Add(wait) })
 			}
-		})
+		}
 	}
 	if due+waits.Count() == 0 || due < requests {
 		return
@@ -446,32 +447,26 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 // stageLength returns how long a stage asked for requests, in s; 0 if the group is not a stage, or its log was cut off.
 func (s *Summary) stageLength(g *groupView) (length float64) {
 	n := int(g.Statement.Number)
-	if n == 0 || s.trailer == nil {
-		return 0
-	}
-	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
-		if t != nil && n <= len(t.StageLengths) {
+	for _, t := range s.trailers("") {
+		if n > 0 && n <= len(t.StageLengths) {
 			length = max(length, float64(t.StageLengths[n-1])/1e9)
 		}
 	}
 	return length
 }
 
-// unsent returns how long requests of a run, "" for all, had waited that were never sent. each calls its function for those
-// of a client.
-func (s *Summary) unsent(run string, each func(t *oplog.Trailer, add func(due int64, wait time.Duration))) (waits stats.Histogram) {
+// trailers returns the trailers of the logs of a run, "" for all runs.
+func (s *Summary) trailers(run string) (all []*oplog.Trailer) {
 	if s.trailer == nil {
-		return waits
+		return nil
 	}
 	for i, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
-		if run != "" && i > 0 && i <= len(s.merged) && s.merged[i-1] != run {
-			continue
-		}
-		if t != nil {
-			each(t, func(_ int64, wait time.Duration) { waits.Add(wait) })
+		other := run != "" && i > 0 && i <= len(s.merged) && s.merged[i-1] != run
+		if t != nil && !other {
+			all = append(all, t)
 		}
 	}
-	return waits
+	return all
 }
 
 func withUnsent(s *results.Stats, waits *stats.Histogram) *results.Stats {
@@ -499,7 +494,7 @@ func (s *Summary) clockWarnings() []string {
 }
 
 func (v *view) hostParts(op *results.Operation) []results.Part {
-	var parts []results.Part
+	parts := []results.Part{}
 	hosts := v.counts.Hosts
 	for i, h := range hosts.Vals {
 		total := h.Series.Total()
@@ -516,9 +511,6 @@ func (v *view) hostParts(op *results.Operation) []results.Part {
 			p.Throughput = results.ExtremesOf(segments(stats.JoinPieces(pieces, h.Series.Dur), timed), op.HasBytes())
 		}
 		parts = append(parts, p)
-	}
-	if parts == nil {
-		parts = []results.Part{}
 	}
 	slices.SortFunc(parts, func(a, b results.Part) int { return strings.Compare(a.Name, b.Name) })
 	return parts
@@ -601,7 +593,7 @@ func timeSegment(s *results.Segment, g *stats.Piece) {
 		q := h.Quantiles(.5, .9, .99)
 		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 		s.Duration = &results.SegmentStats{Count: inside, P50: ms(q[0]), P90: ms(q[1]), P99: ms(q[2]), Max: ms(h.Max())}
-		if enough(g.Part.N, inside) {
+		if results.Stamped(g.Part.N, inside) {
 			share := g.Part.Share()
 			s.ClientShare = &share
 		}

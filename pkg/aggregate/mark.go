@@ -36,11 +36,8 @@ func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
 // firstUnsent returns when the first request that was never sent was due.
 func (s *Summary) firstUnsent() int64 {
 	first := int64(math.MaxInt64)
-	if s.trailer == nil {
-		return first
-	}
-	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
-		if t != nil && t.UnsentWaits != nil && t.UnsentWaits.Count > 0 {
+	for _, t := range s.trailers("") {
+		if t.UnsentWaits != nil && t.UnsentWaits.Count > 0 {
 			first = min(first, t.UnsentWaits.FirstDue.UnixNano())
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func (o *Options) Rows(log Log, f func(*oplog.Record) error) error {
 	ops, hosts, wanted := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	found := o.Op == "" && o.Host == ""
-	_, err := o.read(log, func(oplog.Window, []oplog.Mark) error { return nil }, func(batch []oplog.Record) error {
+	_, err := o.read(log, ignoreDecisions, func(batch []oplog.Record) error {
 		for i := range batch {
 			r := &batch[i]
 			if o.Op != "" && !strings.EqualFold(r.Op, o.Op) {
@@ -49,6 +49,6 @@ const maxNoted = 64
 // note records a name.
 func note(names map[string]bool, name string) {
 	if !names[name] && len(names) < maxNoted {
-		names[clone(name)] = true
+		names[strings.Clone(name)] = true
 	}
 }

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"warp/pkg/oplog"
 )
@@ -49,7 +50,7 @@ func (s *survey) add(r *oplog.Record) {
 	op := s.op(idOf(r))
 	c := op.clients.get(clientID{r.Run, r.Client})
 	if c == nil {
-		c = op.clients.put(clientID{clone(r.Run), clone(r.Client)}, &clientSurvey{first: start, last: end, lastStart: start})
+		c = op.clients.put(clientID{strings.Clone(r.Run), strings.Clone(r.Client)}, &clientSurvey{first: start, last: end, lastStart: start})
 	}
 	c.first, c.last, c.lastStart = min(c.first, start), max(c.last, end), max(c.lastStart, start)
 	n := int(min(r.Thread, maxThread))
@@ -91,7 +92,7 @@ func (s *survey) groups() map[opID]*derivedGroup {
 			g.ops = append(g.ops, op.opID)
 			groups[op.opID] = g
 		}
-		sortIDs(g.ops)
+		slices.SortFunc(g.ops, opID.compare)
 		g.runs = windowsOf(ops)
 		common := intersect(g.runs)
 		g.begin, g.end = common.Begin, common.End

@@ -24,7 +24,7 @@ func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o 
 	if g.run != "" {
 		return all
 	}
-	all = append(all, g.overlap(names, ops)...)
+	all = append(all, g.overlap(names)...)
 	for i := range ops {
 		all = append(all, g.opWarnings(&ops[i], o)...)
 	}
@@ -83,7 +83,7 @@ func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string)
 }
 
 // overlap warns if several runs do not overlap nearly all of the time.
-func (g *groupView) overlap(names string, ops []results.Operation) []string {
+func (g *groupView) overlap(names string) []string {
 	longest := int64(0)
 	for _, w := range g.runs {
 		longest = max(longest, exact.Distance(w.Begin, w.End))

@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"math"
-	"slices"
 
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -95,9 +94,4 @@ type derivedGroup struct {
 	ops        []opID
 	begin, end int64
 	runs       []oplog.Window
-}
-
-// sortIDs sorts operations by statement and name.
-func sortIDs(ids []opID) {
-	slices.SortFunc(ids, opID.compare)
 }

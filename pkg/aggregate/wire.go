@@ -7,14 +7,10 @@ import (
 	"warp/pkg/stats"
 )
 
-func enough(known, all uint64) bool {
-	return known > 0 && float64(known) >= results.MinStamped*float64(all)
-}
-
 // wireStats returns the statistics of times that are known for some of the requests in latency, or nil if they are known
 // for too few.
 func wireStats(known, latency *stats.Histogram) *results.Stats {
-	if !enough(known.Count(), latency.Count()) {
+	if !results.Stamped(known.Count(), latency.Count()) {
 		return nil
 	}
 	return results.StatsOf(known)
@@ -51,7 +47,7 @@ func (g *groupView) clientShare(views []*view) *float64 {
 	}
 	_, threads := g.threads()
 	whole := float64(threads) * float64(exact.Distance(g.start, g.end))
-	if !enough(all.Known, all.Known+all.Unknown) || due > 0 || whole == 0 {
+	if !results.Stamped(all.Known, all.Known+all.Unknown) || due > 0 || whole == 0 {
 		return nil
 	}
 	share := max(1-float64(all.NS)/whole, 0)

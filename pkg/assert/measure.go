@@ -49,9 +49,7 @@ func (m Metric) of(s *results.Slice) (float64, bool) {
 }
 
 // stamped reports whether the client's part of the times is known.
-func stamped(s *results.Slice) bool {
-	return s.Wire.Count() > 0 && float64(s.Wire.Count()) >= results.MinStamped*float64(s.Latency.Count())
-}
+func stamped(s *results.Slice) bool { return results.Stamped(s.Wire.Count(), s.Latency.Count()) }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 

@@ -11,8 +11,8 @@ import (
 	"warp/pkg/hostload"
 )
 
-// MinStamped is the min share of requests with a known time on the wire for a figure of it.
-const MinStamped = .99
+// Stamped reports whether the time on the wire is known for so many of all requests that a figure can be about it.
+func Stamped(known, all uint64) bool { return known > 0 && float64(known) >= .99*float64(all) }
 
 // A figure is the store's if the client's part of it is at most a tenth, or 50 µs.
 const (
