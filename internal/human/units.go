@@ -22,7 +22,7 @@ func Millis(ms float64) string {
 		return Duration(time.Duration(ns).Round(time.Second))
 	}
 	// Rounding comes first: 999.7µs is 1.00ms and not 1000µs.
-	ns, _ = strconv.ParseFloat(strconv.FormatFloat(ns, 'e', 2, 64), 64)
+	ns = Rounded(ns, 3)
 	switch a := math.Abs(ns); {
 	case a < 1e3:
 		return strconv.FormatFloat(math.Round(ns), 'f', -1, 64) + "ns"
@@ -216,6 +216,12 @@ func Number(x float64, digits int) string {
 		return Grouped(int64(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'g', digits, 64)
+}
+
+// Rounded rounds a number to that many significant digits.
+func Rounded(x float64, digits int) float64 {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // it was written just now
+	return x
 }
 
 // Sparkline draws values from 0 to the largest. If there are more values than the width,

@@ -90,6 +90,14 @@ func LowerFirst(s string) string {
 	return string(unicode.ToLower(r)) + s[size:]
 }
 
+// Percent formats a share in percent, with half of its interval unless that is 0.
+func Percent(share, half float64) string {
+	if half == 0 {
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*half)
+}
+
 // WholePercent formats a share as a whole number of percent, which is 0 only if the share is.
 func WholePercent(share float64) string {
 	if share > 0 && share < .01 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"warp/internal/human"
 )
 
 // A Report is the result of a search as data, in JSON and for people.
@@ -101,8 +103,7 @@ func tidy(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0
 	}
-	scale := math.Pow(10, 6-math.Ceil(math.Log10(math.Abs(x))))
-	return math.Round(x*scale) / scale
+	return human.Rounded(x, 6)
 }
 
 // The answers to --at-least.

@@ -133,14 +133,8 @@ func ProfileColumns(x *workload.Profile) []columns.Column {
 // CacheColumns returns a table with a row for each size of a cache.
 func CacheColumns(u *workload.Reuse) []columns.Column {
 	table := []columns.Column{{Title: "cache"}, {Title: "requests"}, {Title: "bytes"}}
-	share := func(share, error float64) string {
-		if error == 0 {
-			return fmt.Sprintf("%.1f %%", 100*share)
-		}
-		return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*error)
-	}
 	for _, c := range u.Caches {
-		columns.AddRow(table, human.Bytes(float64(c.Size)), share(c.Requests, c.RequestsError), share(c.Bytes, c.BytesError))
+		columns.AddRow(table, human.Bytes(float64(c.Size)), human.Percent(c.Requests, c.RequestsError), human.Percent(c.Bytes, c.BytesError))
 	}
 	return table
 }

@@ -120,5 +120,5 @@ func (c *Conditions) sentence() string {
 	if c.IntervalPercent != nil {
 		interval = fmt.Sprintf("throughput ±%.1f %%", *c.IntervalPercent)
 	}
-	return fmt.Sprintf("%s; %s; %s unsent, %d unanswered", cost, interval, human.Count(c.Unsent, "request", "requests"), c.Unanswered)
+	return fmt.Sprintf("%s; %s; %s unsent, %d unanswered", cost, interval, human.Plural(c.Unsent, "request"), c.Unanswered)
 }

@@ -494,14 +494,8 @@ type Cache struct {
 
 // Sentence says it for people.
 func (c *Cache) Sentence() string {
-	share := func(share, error float64) string {
-		if error == 0 {
-			return fmt.Sprintf("%.1f %%", 100*share)
-		}
-		return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*error)
-	}
 	s := fmt.Sprintf("one of %s (LRU) could have served %s of the downloads and %s of their bytes", human.Bytes(float64(c.Size)),
-		share(c.RequestsShare, c.RequestsError), share(c.BytesShare, c.BytesError))
+		human.Percent(c.RequestsShare, c.RequestsError), human.Percent(c.BytesShare, c.BytesError))
 	if first := float64(c.FirstRequests) / float64(c.Requests); first > .0005 {
 		s += fmt.Sprintf("; %.1f %% were the first use of an object", 100*first)
 	}

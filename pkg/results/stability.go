@@ -52,7 +52,7 @@ func StabilityOf(op *Operation, segments []Segment) *Stability {
 	length := op.SegmentS * float64(k)
 	r := &Stability{State: "unknown", Segments: len(all)}
 	if len(all) < fewSegments {
-		r.Sentence = fmt.Sprintf("too short to tell: %s, and %d are needed", human.Count(len(all), "segment", "segments"), fewSegments)
+		r.Sentence = fmt.Sprintf("too short to tell: %s, and %d are needed", human.Plural(len(all), "segment"), fewSegments)
 		return r
 	}
 	rates := make([]float64, len(all))

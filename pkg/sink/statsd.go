@@ -239,5 +239,5 @@ func (s *statsD) Close() string {
 	if lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s did not reach StatsD at %s: %v", human.Count(lost, "datagram", "datagrams"), s.conn.RemoteAddr(), err)
+	return fmt.Sprintf("%s did not reach StatsD at %s: %v", human.Plural(lost, "datagram"), s.conn.RemoteAddr(), err)
 }

@@ -37,7 +37,7 @@ func HistoryText(w io.Writer, h *compare.History, o printer.Options) error {
 }
 
 func (p *textPrinter) workload(w *compare.Workload) {
-	p.Line("%s", p.Bold(fmt.Sprintf("%s: %s", WorkloadTitle(w), human.Count(len(w.Runs), "run", "runs"))))
+	p.Line("%s", p.Bold(fmt.Sprintf("%s: %s", WorkloadTitle(w), human.Plural(len(w.Runs), "run"))))
 	t := printer.NewTable([]string{"time", "version", "run", "throughput", "change", "p50", "p99", "errors", "verdict"}, nil, historyThroughput, historyVerdict)
 	for i := range w.Runs {
 		t.Add(p.pastRun(w, i)...)

@@ -3,12 +3,12 @@ package comparison
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -90,7 +90,4 @@ func probability(p float64) string {
 }
 
 // twoDigits shows a number with two significant digits, and without an exponent.
-func twoDigits(x float64) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64) // it was written just now
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
-}
+func twoDigits(x float64) string { return printer.Float(human.Rounded(x, 2)) }

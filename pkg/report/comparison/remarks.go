@@ -97,7 +97,7 @@ func remarks(v *compare.Verdicts) (all []string) {
 	}
 	if slices.ContainsFunc(v.Judged(), func(r *compare.Row) bool { return r.Verdict == compare.TooFew }) {
 		n := min(v.Before.Runs, v.After.Runs)
-		return append(all, fmt.Sprintf("%s%s: no verdict possible, at least %d are needed.", human.Count(n, unit, unit+"s"), strings.TrimPrefix(units, unit+"s"), v.Needed))
+		return append(all, fmt.Sprintf("%s%s: no verdict possible, at least %d are needed.", human.Plural(n, unit), strings.TrimPrefix(units, unit+"s"), v.Needed))
 	}
 	if len(v.Looks) > 0 {
 		all = append(all, looked(v.Looks))

@@ -84,10 +84,10 @@ func few(warnings []string) []string {
 
 func (p *textPrinter) sides(v *compare.Verdicts) {
 	if v.Paired {
-		p.Line("%s: %s -> %s", human.Count(v.Before.Runs, "pair", "pairs"), v.Before.Name, v.After.Name)
+		p.Line("%s: %s -> %s", human.Plural(v.Before.Runs, "pair"), v.Before.Name, v.After.Name)
 		return
 	}
-	p.Line("%s: %s -> %s: %s", v.Before.Name, human.Count(v.Before.Runs, "run", "runs"), v.After.Name, human.Count(v.After.Runs, "run", "runs"))
+	p.Line("%s: %s -> %s: %s", v.Before.Name, human.Plural(v.Before.Runs, "run"), v.After.Name, human.Plural(v.After.Runs, "run"))
 }
 
 // severalSides names the sets and how they are compared, and lists the parameters that differ.
@@ -95,7 +95,7 @@ func (p *textPrinter) severalSides(c *compare.Comparisons) {
 	sets := c.Sets()
 	var names []string
 	for _, s := range sets {
-		names = append(names, fmt.Sprintf("%s (%s)", s.Name, human.Count(s.Runs, "run", "runs")))
+		names = append(names, fmt.Sprintf("%s (%s)", s.Name, human.Plural(s.Runs, "run")))
 	}
 	how := "each compared with "
 	if c.Comparisons[0].Paired {

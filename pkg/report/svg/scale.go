@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"warp/internal/human"
 )
 
 // A Scale maps values to places from 0 to 1.
@@ -58,9 +60,12 @@ func Positions(n int) Scale {
 }
 
 // niceStep is the next of 1, 2, 2.5, 5 and 10 times a power of 10.
-func niceStep(x float64) float64 {
+func niceStep(x float64) float64 { return next(x, 1, 2, 2.5, 5) }
+
+// next returns the lowest of these multiples of a power of 10 that is not below x.
+func next(x float64, multiples ...float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, k := range []float64{1, 2, 2.5, 5} {
+	for _, k := range multiples {
 		if k*p >= x*(1-1e-9) {
 			return k * p
 		}
@@ -78,23 +83,13 @@ func floor125(x float64) float64 {
 	return p
 }
 
-func ceil125(x float64) float64 {
-	p := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, k := range []float64{1, 2, 5} {
-		if k*p >= x*(1-1e-9) {
-			return k * p
-		}
-	}
-	return 10 * p
-}
-
 // LogMillis returns a logarithmic scale of durations in ms, with a tick for each decade, or for 1, 2 and 5 if there are few.
 func LogMillis(lowest, highest float64) Scale {
 	if !(lowest > 0) {
 		lowest = 1e-3
 	}
 	highest = math.Max(highest, lowest*1.01)
-	s := Scale{log: true, min: floor125(lowest), max: ceil125(highest)}
+	s := Scale{log: true, min: floor125(lowest), max: next(highest, 1, 2, 5)}
 	steps := []float64{1}
 	if s.max/s.min <= 200 {
 		steps = []float64{1, 2, 5}
@@ -168,10 +163,7 @@ func Elapsed(s float64) string {
 }
 
 // short shows a number with at most four significant digits.
-func short(x float64) string {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
-	return strconv.FormatFloat(x, 'f', -1, 64)
-}
+func short(x float64) string { return strconv.FormatFloat(human.Rounded(x, 4), 'f', -1, 64) }
 
 // Number shows a number with separated thousands.
 func Number(v float64) string {
