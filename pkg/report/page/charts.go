@@ -31,11 +31,11 @@ func (p *Page) draw(kind string, c *svg.Chart) *chart {
 	for i := range c.Lines {
 		l := &c.Lines[i]
 		if !c.Labels && l.Label != "" && (len(c.Lines) > 1 || l.Label != c.Title) {
-			shown.Legend = append(shown.Legend, legend{human.Visible(l.Label), template.HTML(svg.Swatch(l.Color, l.Class))})
+			shown.Legend = append(shown.Legend, legend{l.Label, template.HTML(svg.Swatch(l.Color, l.Class))})
 		}
 	}
 	for _, m := range c.Marks {
-		shown.Marks = append(shown.Marks, svg.Elapsed(m.X)+" "+human.Visible(m.Text))
+		shown.Marks = append(shown.Marks, svg.Elapsed(m.X)+" "+m.Text)
 	}
 	return shown
 }
@@ -74,7 +74,7 @@ type series struct {
 // seriesOf returns the columns of a chart's lines.
 func seriesOf(lines []svg.Line, show func(float64) string, join func([]float64) float64) (all []series) {
 	for _, l := range lines {
-		all = append(all, series{human.Visible(l.Label), l.Y, show, join})
+		all = append(all, series{l.Label, l.Y, show, join})
 	}
 	return all
 }

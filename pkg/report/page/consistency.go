@@ -20,12 +20,12 @@ func (p *Page) consistency(c *results.Consistency) {
 	for i := range c.Properties {
 		q := &c.Properties[i]
 		if q.Reason != "" {
-			notes = append(notes, fmt.Sprintf("%s, %s: %s", q.Property, q.Verdict, human.Visible(q.Reason)))
+			notes = append(notes, fmt.Sprintf("%s, %s: %s", q.Property, q.Verdict, q.Reason))
 		}
 		for k := range q.Shown {
 			v := &q.Shown[k]
 			s.Blocks = append(s.Blocks, block{
-				Title: fmt.Sprintf("%s, %s: %s", human.UpperFirst(q.Verdict), q.Property, human.Visible(v.Rule)),
+				Title: fmt.Sprintf("%s, %s: %s", human.UpperFirst(q.Verdict), q.Property, v.Rule),
 				Code:  strings.Join(report.ViolationLines(v), "\n"),
 			})
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"warp/internal/human"
 	"warp/pkg/report"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
@@ -15,7 +14,7 @@ func (p *Page) distribution(g *group) {
 	s := section{ID: "percentiles", Title: "Distribution of latency"}
 	var names []string
 	for _, op := range g.ops {
-		names = append(names, human.Visible(op.Op))
+		names = append(names, op.Op)
 	}
 	s.chart(p.percentileChart("Latency that a share of the requests did not exceed", g.ops, names))
 	p.heatMaps(&s, g)
@@ -87,7 +86,7 @@ func (p *Page) errorsOverTime(g *group) *chart {
 	for i, code := range codes {
 		slot[code] = min(i, maxCodes)
 		if i < maxCodes {
-			lines = append(lines, svg.Line{Label: human.Visible(code), Color: (i + 1) % 8, Y: make([]float64, len(x))})
+			lines = append(lines, svg.Line{Label: code, Color: (i + 1) % 8, Y: make([]float64, len(x))})
 		} else if i == maxCodes {
 			lines = append(lines, svg.Line{Label: rest, Color: 0, Y: make([]float64, len(x))})
 		}

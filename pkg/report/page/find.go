@@ -16,12 +16,12 @@ import (
 
 // Find returns the page of a search for the highest load.
 func Find(r *find.Report) *Page {
-	p := newPage(r, "search with "+human.Visible(r.Benchmark), human.Visible(r.Headline()), nil)
+	p := newPage(r, "search with "+r.Benchmark, r.Headline(), nil)
 	if r.FailsFirst != "" {
-		p.Lead = append(p.Lead, human.Visible(fmt.Sprintf("At %s: %s.", r.Show(r.Failed), r.FailsFirst)))
+		p.Lead = append(p.Lead, fmt.Sprintf("At %s: %s.", r.Show(r.Failed), r.FailsFirst))
 	}
 	for _, n := range r.Notes {
-		p.Warnings = append(p.Warnings, human.Visible(human.UpperFirst(n))+".")
+		p.Warnings = append(p.Warnings, human.UpperFirst(n)+".")
 	}
 	p.findCards(r)
 	s := section{ID: "values", Title: "Asserted values"}
@@ -31,7 +31,7 @@ func Find(r *find.Report) *Page {
 	p.section(s)
 	logs := &report.Table{Caption: "Op logs", Head: []string{"step", "logs"}, Text: true, Closed: true}
 	for i, step := range r.Steps {
-		logs.Rows = append(logs.Rows, []string{fmt.Sprintf("%d, %s", i+1, r.Show(step.Load)), human.Visible(strings.Join(step.Logs, ", "))})
+		logs.Rows = append(logs.Rows, []string{fmt.Sprintf("%d, %s", i+1, r.Show(step.Load)), strings.Join(step.Logs, ", ")})
 	}
 	p.section(section{ID: "steps", Title: "Steps", Blocks: []block{{Table: tableOf("Steps", report.FindColumns(r))}, {Table: logs}}})
 	p.commandSection(r.Command)
@@ -104,7 +104,7 @@ func (p *Page) findChart(r *find.Report, i int) *chart {
 
 // FindChange returns the page that compares two searches. They are named as their folders.
 func FindChange(c *find.Change) *Page {
-	before, after := human.Visible(c.Before.Folder), human.Visible(c.After.Folder)
+	before, after := c.Before.Folder, c.After.Folder
 	p := newPage(c, "comparison of two searches", before+" and "+after, nil)
 	p.Lead = append(p.Lead, report.FindVerdict(c))
 	state := map[string]string{find.Higher: "good", find.Lower: "bad", find.Unclear: "warn"}[c.Verdict]
@@ -117,7 +117,7 @@ func FindChange(c *find.Change) *Page {
 func findTable(c *find.Change) *report.Table {
 	t := &report.Table{Caption: "Searches", Head: []string{"", "before", "after"}, Text: true}
 	row := func(name string, of func(*find.Report) string) {
-		t.Rows = append(t.Rows, []string{name, human.Visible(of(c.Before)), human.Visible(of(c.After))})
+		t.Rows = append(t.Rows, []string{name, of(c.Before), of(c.After)})
 	}
 	load := func(x float64, r *find.Report) string {
 		if x == 0 {

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"time"
 
-	"warp/internal/human"
 	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
@@ -18,7 +17,7 @@ func (p *Page) heatMap(op *results.Operation, begin time.Time, length float64, m
 	}
 	last := &op.Segments[len(op.Segments)-1]
 	h := svg.HeatMap{
-		ID: p.nextID("heat"), Title: human.Visible(op.Op) + ": requests by latency over time",
+		ID: p.nextID("heat"), Title: op.Op + ": requests by latency over time",
 		Bounds: m.BoundsMS, Counts: m.Counts,
 		From: op.Segments[0].Start.Sub(begin).Seconds(), To: last.Start.Sub(begin).Seconds() + last.DurationS, Length: length,
 		Marks: marks, Lowest: scale.lowest, Highest: scale.highest,

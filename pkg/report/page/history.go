@@ -26,7 +26,7 @@ func History(h *compare.History, o Options) *Page {
 			if len(h.Workloads) > 1 {
 				s = w.Name + ": " + s
 			}
-			p.Lead = append(p.Lead, human.Visible(s))
+			p.Lead = append(p.Lead, s)
 		}
 	}
 	for i := range h.Workloads {
@@ -37,7 +37,7 @@ func History(h *compare.History, o Options) *Page {
 
 // workload has a chart for each metric, and a table of the runs.
 func (p *Page) workload(w *compare.Workload) {
-	s := section{ID: p.nextID("workload"), Title: human.Visible(comparison.WorkloadTitle(w))}
+	s := section{ID: p.nextID("workload"), Title: comparison.WorkloadTitle(w)}
 	for i := range w.Series {
 		if c := &w.Series[i]; c.Unit != results.Share || c.Largest() > 0 {
 			s.chart(p.metricOverRuns(w, c))
@@ -50,7 +50,7 @@ func (p *Page) workload(w *compare.Workload) {
 // metricOverRuns draws a metric over all runs: the value of each run, and between changes the median with its interval.
 func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
-	title := human.Visible(c.Name().String() + " " + c.Metric)
+	title := c.Name().String() + " " + c.Metric
 	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	unit := unitOf(c.Unit, c.Largest())
@@ -88,7 +88,7 @@ func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	for _, change := range c.Changes {
 		r := &w.Runs[change.Run]
 		draw.Marks = append(draw.Marks, svg.Mark{X: float64(change.Run)})
-		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, comparison.TimeOf(r.Start, p.loc), human.Visible(r.Label), change.Verdict,
+		marks = append(marks, fmt.Sprintf("run %d, %s, %s: %s, %s (%s to %s)", change.Run+1, comparison.TimeOf(r.Start, p.loc), r.Label, change.Verdict,
 			percentText(change.Change), percentText(change.Low), percentText(change.High)))
 		draw.Desc += marks[len(marks)-1] + ". "
 	}
@@ -105,12 +105,12 @@ func (p *Page) pastRuns(w *compare.Workload) *report.Table {
 		c := &w.Series[i]
 		if w.Total(c.Metric) == c {
 			all = append(all, c)
-			t.Head = append(t.Head, human.Visible(c.Metric))
+			t.Head = append(t.Head, c.Metric)
 		}
 	}
 	for i := range w.Runs {
 		r := &w.Runs[i]
-		row := []string{fmt.Sprint(i + 1), comparison.TimeOf(r.Start, p.loc), human.Visible(r.Label), human.Visible(r.Warp), human.Visible(comparison.PastVerdict(r))}
+		row := []string{fmt.Sprint(i + 1), comparison.TimeOf(r.Start, p.loc), r.Label, r.Warp, comparison.PastVerdict(r)}
 		for _, c := range all {
 			cell := printer.None
 			if v := c.Values[i]; v != nil {

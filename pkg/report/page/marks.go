@@ -16,7 +16,7 @@ import (
 func (g *group) marks(begin time.Time) (all []svg.Mark) {
 	for i := range g.done {
 		m := &g.done[i]
-		all = append(all, svg.Mark{X: m.At.Sub(begin).Seconds(), Text: human.Visible(m.Text)})
+		all = append(all, svg.Mark{X: m.At.Sub(begin).Seconds(), Text: m.Text})
 	}
 	return all
 }
@@ -32,7 +32,7 @@ func (p *Page) marked(r *results.Report, groups []group) {
 	t := &report.Table{Caption: "Before, during and after each mark", Head: []string{"mark", "", "time", "throughput", "p99", "errors"}}
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		name := human.Visible(m.Text)
+		name := m.Text
 		sentence := svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds())/10) + " " + name + ": " + report.Effect(m, r)
 		notes = append(notes, sentence+".")
 		for _, phase := range report.PhasesOf(m) {

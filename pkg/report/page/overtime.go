@@ -68,7 +68,7 @@ func (p *Page) throughput(g *group) {
 	var bytes, objects []svg.Line
 	for i, op := range g.ops {
 		segments := segmentsOf(op)
-		name := human.Visible(op.Op)
+		name := op.Op
 		if op.HasBytes() {
 			bytes = append(bytes, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].BytesPerS })})
 		}
@@ -125,9 +125,9 @@ func stabilitySentences(g *group) (all []string) {
 		if op.Stability == nil || op.Stability.State == "unknown" {
 			continue
 		}
-		sentence := human.UpperFirst(human.Visible(op.Stability.Sentence)) + "."
+		sentence := human.UpperFirst(op.Stability.Sentence) + "."
 		if len(g.ops) > 1 {
-			sentence = human.Visible(op.Op) + ": " + human.Visible(op.Stability.Sentence) + "."
+			sentence = op.Op + ": " + op.Stability.Sentence + "."
 		}
 		all = append(all, sentence)
 	}
@@ -163,7 +163,7 @@ func (p *Page) latency(g *group) {
 			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(s *results.SegmentStats) float64 { return s.Max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
-		s.chart(p.latencyChart(human.Visible(op.Op)+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops))))
+		s.chart(p.latencyChart(op.Op+" latency", desc, g.timeline(middles(segments, begin)), lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, heightOf(len(g.ops))))
 	}
 	p.section(s)
 }
@@ -178,7 +178,7 @@ func (p *Page) clientShare(g *group) {
 	x, of := svg.Union(lists)
 	var lines []svg.Line
 	for i, op := range g.ops {
-		lines = append(lines, svg.Line{Label: human.Visible(op.Op), Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 {
+		lines = append(lines, svg.Line{Label: op.Op, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 {
 			if s := op.Segments[k].ClientShare; s != nil {
 				return 100 * *s
 			}

@@ -3,7 +3,7 @@
 // lasts.
 //
 // Keys, hosts, comments and messages come from stores and from foreign logs. They are inserted only
-// as text.
+// as text, in which the template replaces characters that steer a page.
 package page
 
 import (
@@ -33,6 +33,7 @@ type Options struct {
 
 // newPage returns a page without figures. Its data are what other tools read from it.
 func newPage(data any, kicker, heading string, loc *time.Location) *Page {
+	heading = human.Visible(heading)
 	return &Page{data: data, Kicker: "warp, " + kicker, Heading: heading, Title: "warp: " + heading, loc: cmp.Or(loc, time.UTC)}
 }
 
@@ -121,11 +122,11 @@ type legend struct {
 var assets embed.FS
 
 var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page.html").Funcs(template.FuncMap{"together": together}).ParseFS(assets, "assets/page.html"))
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{"text": human.Visible, "together": together}).ParseFS(assets, "assets/page.html"))
 })
 
-// together keeps a number and the sign after it on one line.
-func together(s string) string { return strings.ReplaceAll(s, " %", "\u00a0%") }
+// together returns text that keeps a number and the sign after it on one line.
+func together(s string) string { return strings.ReplaceAll(human.Visible(s), " %", "\u00a0%") }
 
 func asset(name string) string {
 	b, err := assets.ReadFile("assets/" + name)
@@ -207,16 +208,9 @@ func (p *Page) tables(id, title string, all ...*report.Table) {
 	p.section(s)
 }
 
-// lead adds sentences to the lead of the page.
-func (p *Page) lead(sentences []string) {
-	for _, s := range sentences {
-		p.Lead = append(p.Lead, human.Visible(s))
-	}
-}
-
 // warn adds warnings, each of which begins and ends with these words.
 func (p *Page) warn(begin string, warnings []string, end string) {
 	for _, s := range warnings {
-		p.Warnings = append(p.Warnings, begin+human.Visible(s)+end)
+		p.Warnings = append(p.Warnings, begin+s+end)
 	}
 }

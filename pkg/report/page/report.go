@@ -22,7 +22,7 @@ func Report(r *results.Report, o Options) *Page {
 	p.Kicker = p.kickerOf(r, groups)
 	p.verdict(r, groups)
 	if c := r.Conditions; c != nil {
-		p.Lead = append(p.Lead, "Conditions: "+human.Visible(c.Sentence)+".")
+		p.Lead = append(p.Lead, "Conditions: "+c.Sentence+".")
 	}
 	if hottest := r.Hottest(); hottest != "" {
 		p.Lead = append(p.Lead, human.UpperFirst(hottest)+".")
@@ -81,13 +81,13 @@ func (g *group) name() string {
 	name := strings.Join(g.Operations, ", ")
 	switch {
 	case g.stage != "":
-		return human.Visible(g.stage) + ", " + name
+		return g.stage + ", " + name
 	case op.Statement > 0 && op.Warmup:
 		return fmt.Sprintf("Statement %d, warm-up: %s", op.Statement, name)
 	case op.Statement > 0:
 		return fmt.Sprintf("Statement %d: %s", op.Statement, name)
 	case g.Run != "":
-		return name + ", run " + human.Visible(g.Run)
+		return name + ", run " + g.Run
 	}
 	return name
 }
@@ -150,9 +150,9 @@ func (g *group) against() string {
 func benchmarkName(r *results.Report, groups []group) string {
 	switch {
 	case len(groups) == 1 && len(groups[0].ops) == 1:
-		return human.Visible(groups[0].ops[0].Op)
+		return groups[0].ops[0].Op
 	case r.Benchmark != "":
-		return human.UpperFirst(human.Visible(r.Benchmark))
+		return human.UpperFirst(r.Benchmark)
 	}
 	return "Mixed"
 }
@@ -175,7 +175,7 @@ func headingOf(r *results.Report, groups []group) string {
 func (p *Page) kickerOf(r *results.Report, groups []group) string {
 	parts := []string{"warp benchmark"}
 	if r.Warp != "" {
-		parts[0] = "warp " + human.Visible(r.Warp)
+		parts[0] = "warp " + r.Warp
 	}
 	if len(groups) > 0 {
 		if begin, _ := groups[0].length(); !begin.IsZero() {
@@ -183,7 +183,7 @@ func (p *Page) kickerOf(r *results.Report, groups []group) string {
 		}
 	}
 	if len(r.Runs) == 1 {
-		parts = append(parts, "run "+human.Visible(r.Runs[0]))
+		parts = append(parts, "run "+r.Runs[0])
 	}
 	return strings.Join(parts, " · ")
 }
@@ -253,7 +253,7 @@ func (p *Page) assertions(r *results.Report) {
 	t := &report.Table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
-		t.Rows = append(t.Rows, []string{human.Visible(a.Assertion), a.Result, human.Visible(a.Sentence)})
+		t.Rows = append(t.Rows, []string{a.Assertion, a.Result, a.Sentence})
 	}
 	p.tables("assertions", "Assertions", t)
 }
@@ -276,14 +276,14 @@ func (p *Page) reproduce(r *results.Report) {
 	if w := r.Identity(); w.ID != "" {
 		s.Blocks = append(s.Blocks, block{Title: "Workload " + w.ID, Table: workloadTable(w)})
 	} else if r.Benchmark != "" {
-		s.Lead = append(s.Lead, "The workload has no identity: "+human.Visible(w.Unknown)+".")
+		s.Lead = append(s.Lead, "The workload has no identity: "+w.Unknown+".")
 	}
 	t := &report.Table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
 	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
-		t.Rows = append(t.Rows, []string{human.Visible(name), human.Visible(r.Parameters[name])})
+		t.Rows = append(t.Rows, []string{name, r.Parameters[name]})
 	}
 	if r.Engine != "" {
-		t.Rows = append(t.Rows, []string{"(engine)", human.Visible(r.Engine)})
+		t.Rows = append(t.Rows, []string{"(engine)", r.Engine})
 	}
 	s.table(t)
 	p.section(s)
@@ -293,7 +293,7 @@ func (p *Page) reproduce(r *results.Report) {
 func workloadTable(w oplog.Workload) *report.Table {
 	t := &report.Table{Caption: "Settings that define the workload", Head: []string{"setting", "value"}, Text: true}
 	for _, name := range slices.Sorted(maps.Keys(w.Settings)) {
-		t.Rows = append(t.Rows, []string{human.Visible(name), human.Visible(identity.Show(name, w.Settings[name]))})
+		t.Rows = append(t.Rows, []string{name, identity.Show(name, w.Settings[name])})
 	}
 	return t
 }

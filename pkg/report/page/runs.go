@@ -49,7 +49,7 @@ func Runs(runs []compare.Run, changes *compare.Changes, o Options) *Page {
 	var sides []side
 	for _, r := range runs {
 		data.Runs = append(data.Runs, runData{human.Visible(r.Name), r.Report.Compact()})
-		sides = append(sides, side{human.Visible(r.Name), r.Report, measuredGroups(r.Report)})
+		sides = append(sides, side{r.Name, r.Report, measuredGroups(r.Report)})
 	}
 	shortNames(sides)
 	var names []string
@@ -162,7 +162,7 @@ func (p *Page) changes(c *compare.Changes) {
 		op := &c.Operations[i]
 		for _, m := range op.Metrics {
 			before, after := comparison.Values(m.Unit, m.Change.Before, m.Change.After)
-			t.Rows = append(t.Rows, []string{human.Visible(op.Name().String()) + " " + m.Metric, before, after, changeOf(m.Change.Before, m.Change.After)})
+			t.Rows = append(t.Rows, []string{op.Name().String() + " " + m.Metric, before, after, changeOf(m.Change.Before, m.Change.After)})
 		}
 	}
 	s := section{ID: "changes", Title: "Changes"}
@@ -171,7 +171,7 @@ func (p *Page) changes(c *compare.Changes) {
 		ops   []string
 	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
 		if len(only.ops) > 0 {
-			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+human.Visible(strings.Join(only.ops, ", "))+".")
+			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+strings.Join(only.ops, ", ")+".")
 		}
 	}
 	s.table(t)
@@ -191,7 +191,7 @@ func sameOperations(sides []side) (all []operationOf) {
 		for _, g := range sides[i].groups {
 			begin, _ := g.length()
 			for _, op := range g.ops {
-				label := human.Visible(compare.Name{Op: op.Op, Statement: op.Statement, Warmup: op.Warmup, Stage: op.Stage}.String())
+				label := compare.Name{Op: op.Op, Statement: op.Statement, Warmup: op.Warmup, Stage: op.Stage}.String()
 				k, ok := index[label]
 				if !ok {
 					k = len(all)
@@ -331,11 +331,11 @@ func (p *Page) differences(sides []side) {
 		t.Head = append(t.Head, sides[i].name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		row := []string{human.Visible(name)}
+		row := []string{name}
 		differs := false
 		for i := range settings {
 			differs = differs || settings[i][name] != settings[0][name]
-			row = append(row, human.Visible(compare.OrNone(settings[i][name])))
+			row = append(row, compare.OrNone(settings[i][name]))
 		}
 		if differs {
 			t.Rows = append(t.Rows, row)

@@ -19,7 +19,7 @@ import (
 func Comparisons(c *compare.Comparisons) *Page {
 	var names []string
 	for _, s := range c.Sets() {
-		names = append(names, human.Visible(s.Name))
+		names = append(names, s.Name)
 	}
 	first := c.Comparisons[0]
 	kicker := fmt.Sprintf("comparison of %d sets of runs", len(names))
@@ -33,11 +33,11 @@ func Comparisons(c *compare.Comparisons) *Page {
 	for _, v := range c.Comparisons {
 		p.Lead = append(p.Lead, leadOf(c, v))
 	}
-	p.lead(comparison.Remarks(c))
+	p.Lead = append(p.Lead, comparison.Remarks(c)...)
 	p.warn("No verdict: ", comparison.Withheld(c), ".")
 	p.warn("", comparison.Warnings(c), ".")
 	for _, side := range c.Sets() {
-		p.warn(human.Visible(side.Name)+": ", side.Warnings, "")
+		p.warn(side.Name+": ", side.Warnings, "")
 	}
 	if len(c.Comparisons) == 1 {
 		p.judged(first)
@@ -56,7 +56,7 @@ func Comparisons(c *compare.Comparisons) *Page {
 
 // leadOf says what the verdict of a comparison is. If there are several, the sentence names the sets.
 func leadOf(c *compare.Comparisons, v *compare.Verdicts) string {
-	text := verdictSentence(v, human.Visible(v.After.Name), human.Visible(v.Before.Name))
+	text := verdictSentence(v, v.After.Name, v.Before.Name)
 	switch v.Verdict {
 	case compare.Better, compare.Worse, compare.Equivalent: // the sentence has their names
 		return text
@@ -64,7 +64,7 @@ func leadOf(c *compare.Comparisons, v *compare.Verdicts) string {
 	if len(c.Comparisons) == 1 {
 		return text
 	}
-	return human.Visible(comparison.PairName(c, v)) + ": " + human.LowerFirst(text)
+	return comparison.PairName(c, v) + ": " + human.LowerFirst(text)
 }
 
 // verdictSentence says what the verdict on all judged metrics is, on which of them, and which others are better.
@@ -108,7 +108,7 @@ func withVerdict(v *compare.Verdicts, verdict compare.Verdict) string {
 	var names []string
 	for s, r := range v.Rows() {
 		if s.Host == "" && r.Judged && r.Verdict == verdict {
-			names = append(names, human.Visible(s.Name().String()+" "+r.Metric))
+			names = append(names, s.Name().String()+" "+r.Metric)
 		}
 	}
 	if n := len(names); n > maxNames {
@@ -137,7 +137,7 @@ func (p *Page) judged(v *compare.Verdicts) {
 			continue
 		}
 		before, after := comparison.Medians(r)
-		p.Cards = append(p.Cards, card{Label: human.Visible(s.Name().String() + " " + r.Metric), Figure: percentText(r.Change), State: stateOf(r.Verdict),
+		p.Cards = append(p.Cards, card{Label: s.Name().String() + " " + r.Metric, Figure: percentText(r.Change), State: stateOf(r.Verdict),
 			Note: string(r.Verdict) + "; " + before + " → " + after})
 	}
 }
@@ -154,16 +154,16 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	s := section{ID: id + "changes", Title: title}
 	for i := range v.Subjects {
 		sub := &v.Subjects[i]
-		label := human.Visible(sub.Name().String())
+		label := sub.Name().String()
 		var rows []*compare.Row
 		for k := range sub.Rows {
 			rows = append(rows, &sub.Rows[k])
 		}
 		s.chart(p.intervals(label, rows, func(k int) string { return rows[k].Metric }, v.MinEffect))
 		before, after := comparison.ColumnNames(v)
-		t := &report.Table{Caption: label, Head: []string{"metric", human.Visible(before), human.Visible(after), "change", "from", "to", "p", "verdict"}}
+		t := &report.Table{Caption: label, Head: []string{"metric", before, after, "change", "from", "to", "p", "verdict"}}
 		for k := range sub.Rows {
-			t.Rows = append(t.Rows, changeCells(human.Visible(sub.Rows[k].Metric), &sub.Rows[k]))
+			t.Rows = append(t.Rows, changeCells(sub.Rows[k].Metric, &sub.Rows[k]))
 		}
 		s.table(t)
 		if sub.Host == "" {
@@ -175,11 +175,11 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 
 // severalSubject has a chart with the intervals of each judged metric, a row for each comparison, and a table of all metrics.
 func (p *Page) severalSubject(of *compare.Subject, c *compare.Comparisons) {
-	label := human.Visible(of.Name().String())
+	label := of.Name().String()
 	s := section{ID: p.nextID("changes"), Title: label}
 	for _, panel := range c.Panels(of) {
 		if panel.Judged {
-			name := func(i int) string { return human.Visible(comparison.PairName(c, c.Comparisons[i])) }
+			name := func(i int) string { return comparison.PairName(c, c.Comparisons[i]) }
 			s.chart(p.intervals(label+" "+panel.Metric, panel.Rows, name, c.Comparisons[0].MinEffect))
 		}
 		s.table(panelTable(label, &panel, c))
@@ -189,13 +189,13 @@ func (p *Page) severalSubject(of *compare.Subject, c *compare.Comparisons) {
 
 // panelTable shows a metric of all sets, and its changes. What has no verdict has to be opened.
 func panelTable(label string, panel *compare.Panel, c *compare.Comparisons) *report.Table {
-	t := &report.Table{Caption: label + " " + human.Visible(panel.Metric), Closed: !panel.Judged,
+	t := &report.Table{Caption: label + " " + panel.Metric, Closed: !panel.Judged,
 		Head: []string{"set", "before", "after", "change", "from", "to", "p", "verdict"}}
 	for i, r := range panel.Rows {
 		if r == nil {
 			continue
 		}
-		t.Rows = append(t.Rows, changeCells(human.Visible(comparison.PairName(c, c.Comparisons[i])), r))
+		t.Rows = append(t.Rows, changeCells(comparison.PairName(c, c.Comparisons[i]), r))
 	}
 	return t
 }
@@ -214,11 +214,11 @@ func changeCells(name string, r *compare.Row) []string {
 func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *report.Table {
 	t := &report.Table{Caption: label + ": each run", Head: []string{"run"}, Closed: true}
 	for k := range rows {
-		t.Head = append(t.Head, human.Visible(rows[k].Metric))
+		t.Head = append(t.Head, rows[k].Metric)
 	}
 	add := func(side compare.Side, of func(*compare.Row) []float64) {
 		for i := range side.Runs {
-			name := human.Visible(side.Name) + " " + strconv.Itoa(i+1)
+			name := side.Name + " " + strconv.Itoa(i+1)
 			row := []string{name}
 			for k := range rows {
 				values := of(&rows[k])
@@ -258,21 +258,21 @@ func (p *Page) intervals(title string, rows []*compare.Row, names func(i int) st
 func (p *Page) setDetails(c *compare.Comparisons) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	if order := c.Comparisons[0].Order; order != "" {
-		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(order)+".")
+		s.Lead = append(s.Lead, "The runs were made in this order: "+order+".")
 	}
 	sets := c.Sets()
 	head := []string{"parameter"}
 	if len(sets) == 2 {
 		before, after := comparison.ColumnNames(c.Comparisons[0])
-		head = append(head, human.Visible(before), human.Visible(after))
+		head = append(head, before, after)
 	} else {
 		for _, side := range sets {
-			head = append(head, human.Visible(side.Name))
+			head = append(head, side.Name)
 		}
 	}
-	s.table(&report.Table{Caption: "Parameters that differ", Head: head, Rows: visibleRows(comparison.DifferingParameters(c)), Text: true})
+	s.table(&report.Table{Caption: "Parameters that differ", Head: head, Rows: comparison.DifferingParameters(c), Text: true})
 	for _, side := range sets {
-		s.command(human.Visible(side.Name), side.Command)
+		s.command(side.Name, side.Command)
 	}
 	p.section(s)
 }

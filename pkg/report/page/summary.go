@@ -40,7 +40,7 @@ func (p *Page) verdict(r *results.Report, groups []group) {
 	p.Cards = append(p.Cards, limit)
 	ran := ranSentence(groups, requests)
 	if events := append(violated(r.Consistency), r.Events()...); len(events) > 0 { // what happened, and whether the store did it, before any figure
-		p.Lead = append(p.Lead, human.Visible(strings.Join(events, " ")))
+		p.Lead = append(p.Lead, strings.Join(events, " "))
 		if limit.sentence != "" {
 			p.Lead = append(p.Lead, limit.sentence)
 		}
@@ -60,7 +60,7 @@ func ranSentence(groups []group, requests uint64) string {
 	if len(groups) == 1 && len(g.ops) > 1 {
 		var shares []string
 		for _, op := range g.ops {
-			shares = append(shares, human.WholePercent(op.Share)+" % "+human.Visible(op.Op))
+			shares = append(shares, human.WholePercent(op.Share)+" % "+op.Op)
 		}
 		fmt.Fprintf(&b, " (%s)", strings.Join(shares, ", "))
 	}
@@ -143,9 +143,9 @@ func errorCard(groups []group, requests, failed uint64) card {
 		c.State = "warn"
 	}
 	if sorted := report.MostFrequent(codes); len(sorted) > 0 {
-		c.Note += ", most of them " + human.Visible(sorted[0])
+		c.Note += ", most of them " + sorted[0]
 		if len(sorted) == 1 {
-			c.Note = share + " of the requests, all of them " + human.Visible(sorted[0])
+			c.Note = share + " of the requests, all of them " + sorted[0]
 		}
 	}
 	c.sentence = fmt.Sprintf("%s failed (%s).", human.UpperFirst(human.PluralGrouped(failed, "request")), share)
@@ -181,22 +181,22 @@ func stabilityCard(groups []group) card {
 	}
 	s := worst.Stability
 	_, detail, _ := strings.Cut(s.Sentence, ": ")
-	c.Figure, c.Note = s.State, human.Visible(detail)
+	c.Figure, c.Note = s.State, detail
 	switch s.State {
 	case "steady":
 		c.State, c.sentence = "good", "Throughput was steady."
 	case "drifting":
-		c.State, c.Note = "warn", human.Visible(s.Sentence)
+		c.State, c.Note = "warn", s.Sentence
 	case "unsteady":
 		c.State = "warn"
 	default:
 		c.Figure = "too short to tell"
 	}
 	if c.State == "warn" {
-		c.sentence = "Throughput was " + human.Visible(s.Sentence) + "."
+		c.sentence = "Throughput was " + s.Sentence + "."
 		if len(groups) > 1 || len(groups[0].ops) > 1 {
-			c.Note = human.Visible(worst.Op) + " " + c.Note
-			c.sentence = "Throughput of " + human.Visible(worst.Op) + " was " + human.Visible(s.Sentence) + "."
+			c.Note = worst.Op + " " + c.Note
+			c.sentence = "Throughput of " + worst.Op + " was " + s.Sentence + "."
 		}
 	}
 	return c
@@ -225,15 +225,15 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 	if l := r.ClientLoad; l != nil {
 		busy = fmt.Sprintf("client used %.0f %% of %s", 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), cores(l.Cores))
 		if l.LinkShare > 0 {
-			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, human.Visible(l.Link))
+			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, l.Link)
 		}
 	}
 	g := &groups[0]
 	switch v := r.Client; {
 	case v != nil && v.Verdict == results.ClientLimited:
-		c.Figure, c.State, c.Note, c.sentence = "this machine", "bad", busy, human.Visible(v.Text())
+		c.Figure, c.State, c.Note, c.sentence = "this machine", "bad", busy, v.Text()
 	case v != nil && v.Verdict == results.SomeFigures:
-		c.Figure, c.State, c.Note, c.sentence = "partly this machine", "warn", busy, human.Visible(v.Text())
+		c.Figure, c.State, c.Note, c.sentence = "partly this machine", "warn", busy, v.Text()
 	case len(r.ClientLimits()) > 0:
 		c.Figure, c.State, c.Note = "unknown", "warn", busy
 		c.sentence = "This machine may have been the limit."

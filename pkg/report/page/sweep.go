@@ -20,8 +20,8 @@ const maxSweepLines = 8
 
 // Sweep returns the page of a benchmark that was run at many points.
 func Sweep(r *sweep.Result) *Page {
-	p := newPage(r, "sweep", human.Visible(comparison.SweepTitle(r)), nil)
-	p.lead(comparison.SweepRemarks(r))
+	p := newPage(r, "sweep", comparison.SweepTitle(r), nil)
+	p.Lead = comparison.SweepRemarks(r)
 	p.warn("", comparison.SweepWarnings(r), "")
 	p.sweepCards(r)
 	p.throughputLatency(r)
@@ -45,7 +45,7 @@ func (p *Page) sweepCards(r *sweep.Result) {
 		}
 		label := "Smallest concurrency with 95 % of the best throughput"
 		if c.At != "" {
-			label += ", " + human.Visible(c.At)
+			label += ", " + c.At
 		}
 		p.Cards = append(p.Cards, card{Label: label, Figure: fmt.Sprintf("%g", c.Enough.Concurrency), Note: note})
 	}
@@ -202,42 +202,28 @@ func (p *Page) sweepPoints(r *sweep.Result) {
 	head, rows := comparison.SweepRows(r)
 	logs := &report.Table{Caption: "Op logs", Head: []string{"point", "logs"}, Text: true, Closed: true}
 	for i := range r.Points {
-		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Points[i].Values, " ")), human.Visible(strings.Join(r.Points[i].Logs, ", "))})
+		logs.Rows = append(logs.Rows, []string{strings.Join(r.Points[i].Values, " "), strings.Join(r.Points[i].Logs, ", ")})
 	}
 	if r.Again != nil {
-		logs.Rows = append(logs.Rows, []string{human.Visible(strings.Join(r.Again.Values, " ")) + ", once more", human.Visible(r.Again.Log)})
+		logs.Rows = append(logs.Rows, []string{strings.Join(r.Again.Values, " ") + ", once more", r.Again.Log})
 	}
-	p.tables("points", "Points", &report.Table{Caption: "Medians of the runs", Head: visible(head), Rows: visibleRows(rows)}, logs)
-}
-
-func visible(cells []string) []string {
-	for i := range cells {
-		cells[i] = human.Visible(cells[i])
-	}
-	return cells
-}
-
-func visibleRows(rows [][]string) [][]string {
-	for i := range rows {
-		rows[i] = visible(rows[i])
-	}
-	return rows
+	p.tables("points", "Points", &report.Table{Caption: "Medians of the runs", Head: head, Rows: rows}, logs)
 }
 
 // SweepComparison returns the page that compares two sweeps.
 func SweepComparison(c *sweep.Comparison) *Page {
-	before, after := human.Visible(c.Before), human.Visible(c.After)
+	before, after := c.Before, c.After
 	p := newPage(c, "comparison of two sweeps at "+human.Plural(c.Points, "point"), before+" and "+after, nil)
 	p.Lead = append(p.Lead, verdictSentence(&compare.Verdicts{Verdict: c.Verdict, MinEffect: c.MinEffect}, after, before))
 	p.Lead = append(p.Lead, comparison.SweepComparisonRemarks(c)...)
 	p.warn("", c.Warnings, ".")
 	p.warn("Left out: ", c.LeftOut, "")
 	for _, x := range c.Overall {
-		p.Cards = append(p.Cards, card{Label: human.Visible(x.Metric) + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
+		p.Cards = append(p.Cards, card{Label: x.Metric + " over all points", Figure: percentText(x.Change), State: stateOf(x.Verdict), Note: string(x.Verdict)})
 	}
 	head, rows := comparison.SweepOverall(c)
-	p.tables("changes", "Changes over all points", &report.Table{Caption: "Changes over all points", Head: head, Rows: visibleRows(rows)})
+	p.tables("changes", "Changes over all points", &report.Table{Caption: "Changes over all points", Head: head, Rows: rows})
 	head, rows = comparison.SweepByPoint(c)
-	p.tables("points", "Changes at each point", &report.Table{Caption: "Changes at each point", Head: head, Rows: visibleRows(rows), Text: true})
+	p.tables("points", "Changes at each point", &report.Table{Caption: "Changes at each point", Head: head, Rows: rows, Text: true})
 	return p
 }

@@ -79,7 +79,7 @@ func partTable(op *results.Operation, kind string, parts []results.Part, closed 
 			Share: exact.Ratio(float64(h.Requests), float64(op.Inside+op.Errors)), BytesPerS: h.BytesPerS, ObjectsPerS: h.ObjectsPerS, HasBytes: op.HasBytes(), Latency: h.Duration})
 	}
 	slices.SortFunc(rows, func(a, b figures.Row) int { return natural(a.Name, b.Name) })
-	t := tableOf(human.Visible(op.Op)+" by "+kind, figures.Columns(kind, rows, figures.Unit(rows), partFigures()...))
+	t := tableOf(op.Op+" by "+kind, figures.Columns(kind, rows, figures.Unit(rows), partFigures()...))
 	t.Closed = closed
 	return t
 }
@@ -137,7 +137,7 @@ func (p *Page) bySize(g *group) {
 			speed.Cells = append(speed.Cells, cell)
 		}
 		list := append([]figures.Figure{figures.Requests}, latencyFigures()...)
-		t := tableOf(human.Visible(op.Op)+" by size", slices.Insert(figures.Columns("size", rows, figures.Unit(rows), list...), 2, speed))
+		t := tableOf(op.Op+" by size", slices.Insert(figures.Columns("size", rows, figures.Unit(rows), list...), 2, speed))
 		s.table(t)
 	}
 	p.section(s)
@@ -150,7 +150,7 @@ func (p *Page) errors(g *group) {
 	t := &report.Table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
 		for _, code := range report.MostFrequent(op.ErrorsByCode) {
-			row := []string{human.Visible(op.Op), human.Visible(code), human.Grouped(op.ErrorsByCode[code]), printer.None, printer.None, printer.None}
+			row := []string{op.Op, code, human.Grouped(op.ErrorsByCode[code]), printer.None, printer.None, printer.None}
 			for _, e := range op.FirstErrors {
 				if e.Code != code {
 					continue
@@ -158,7 +158,7 @@ func (p *Page) errors(g *group) {
 				if !e.Time.IsZero() {
 					row[3] = e.Time.In(p.loc).Format("15:04:05.000 MST")
 				}
-				row[4], row[5] = human.Host(e.Endpoint), human.Visible(columns.Cut(strings.TrimPrefix(e.Error, e.Code+": "), 301))
+				row[4], row[5] = human.Host(e.Endpoint), columns.Cut(strings.TrimPrefix(e.Error, e.Code+": "), 301)
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -176,7 +176,7 @@ func (p *Page) outside(g *group) {
 		if op.WindowBasis == results.Whole {
 			continue
 		}
-		row := []string{human.Visible(op.Op), human.Grouped(op.WarmUp.Requests), human.Grouped(op.WarmUp.Errors), human.Grouped(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
+		row := []string{op.Op, human.Grouped(op.WarmUp.Requests), human.Grouped(op.WarmUp.Errors), human.Grouped(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
 			human.Grouped(op.Late.Requests), human.Grouped(op.Late.Errors), "0"}
 		if op.Unanswered != nil {
 			row[7] = human.Grouped(op.Unanswered.Requests)
