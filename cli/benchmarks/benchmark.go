@@ -121,7 +121,8 @@ func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.
 				return err
 			}
 			if f.pool.hold {
-				return f.holdPool(ctx, inv, b, o)
+				f.Stress = true
+				return f.measure(ctx, inv, b, b.op, o)
 			}
 			return f.confirmed(ctx, inv, b, o)
 		},
@@ -131,65 +132,43 @@ func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.
 
 // ready checks the flags, completes the operation, and returns the options of its run. It sends and writes nothing.
 func (f *Flags) ready(b benchmark, json bool) (o bench.Options, err error) {
-	if err := f.check(); err != nil {
-		return o, err
-	}
-	if err := f.CheckStdout(json); err != nil {
-		return o, err
-	}
+	err = exit.First(
+		f.check,
+		func() error { return f.CheckStdout(json) },
+		func() error { return f.checkNeeds(b) },
+		func() error { return b.check(f) },
+		f.checkShape,
+		func() error { return f.measurable(b).check(f.Asserts.All) },
+		func() error { return f.Ends.resolve(b.empties || f.Autoterm.On, b.writes) },
+		func() error { return f.Marks.Parse(f.Ends.Duration) },
+		f.Ends.checkWarmup,
+		f.checkAbort,
+		func() (err error) { o, err = f.options(b); return err },
+		func() error { return f.checkReadOnly(&o) },
+		func() error { return f.checkFiles(&o) },
+	)
+	return o, err
+}
+
+// checkNeeds refuses stores that cannot run the benchmark, and several buckets if it needs one.
+func (f *Flags) checkNeeds(b benchmark) error {
 	for _, feature := range b.needs {
 		if err := f.Target.Require(true, b.name, feature); err != nil {
-			return o, err
+			return err
 		}
 	}
 	if b.oneBucket {
-		if err := f.Target.OneBucket(b.name + " works in one bucket"); err != nil {
-			return o, err
-		}
+		return f.Target.OneBucket(b.name + " works in one bucket")
 	}
-	if err := b.check(f); err != nil {
-		return o, err
-	}
-	if err := f.checkShape(); err != nil {
-		return o, err
-	}
-	if err := f.measurable(b).check(f.Asserts.All); err != nil {
-		return o, err
-	}
-	if err := f.Ends.resolve(b.empties || f.Autoterm.On, b.writes); err != nil {
-		return o, err
-	}
-	if err := f.Marks.Parse(f.Ends.Duration); err != nil {
-		return o, err
-	}
-	if err := f.Ends.checkWarmup(); err != nil {
-		return o, err
-	}
-	if err := f.checkAbort(); err != nil {
-		return o, err
-	}
-	if o, err = f.options(b.name); err != nil {
-		return o, err
-	}
-	if b.adjust != nil {
-		b.adjust(&o)
-	}
-	if err := f.checkReadOnly(&o); err != nil {
-		return o, err
-	}
-	return o, f.checkFiles(&o)
+	return nil
 }
 
 // checkFiles sets the name of the op log, and returns an error for files that could not be written.
 func (f *Flags) checkFiles(o *bench.Options) error {
 	f.Log = runlog.Path(f.Benchdata, f.LogKind(o.Benchmark), o.ClientID)
-	if f.Progress.Output != "" {
-		if err := files.CheckNew("--stats-output", f.Progress.Output, "name another place"); err != nil {
-			return err
-		}
-	}
-	if f.Stress {
-		return nil
+	err := files.CheckNew("--stats-output", f.Progress.Output, "name another place")
+	if err != nil || f.Stress {
+		return err
 	}
 	return runlog.CheckNew(f.Log)
 }
@@ -315,28 +294,16 @@ func (f *Flags) check() error {
 	case f.Destroy != "" && !f.Target.MayDestroy(f.Destroy):
 		return exit.Usagef("--destroy=%s is not the bucket of this run", f.Destroy).WithHint("that is --destroy=%s", f.Target.BucketList())
 	}
-	if err := f.names.check(f.Seed, f.Fleet.Clients != ""); err != nil {
-		return err
-	}
-	if err := f.CheckFleet(); err != nil {
-		return err
-	}
-	if err := f.Web.Check(); err != nil {
-		return err
-	}
-	if err := f.Exports.Check(); err != nil {
-		return err
-	}
-	if err := f.Upload.Check(f.Target.Buckets, f.Stress); err != nil {
-		return err
-	}
-	if err := f.CheckServerProfiles(); err != nil {
-		return err
-	}
-	if err := f.checkAsserts(); err != nil {
-		return err
-	}
-	return f.Analysis.CheckOut()
+	return exit.First(
+		func() error { return f.names.check(f.Seed, f.Fleet.Clients != "") },
+		f.CheckFleet,
+		f.Web.Check,
+		f.Exports.Check,
+		func() error { return f.Upload.Check(f.Target.Buckets, f.Stress) },
+		f.CheckServerProfiles,
+		f.checkAsserts,
+		f.Analysis.CheckOut,
+	)
 }
 
 // demandDestroy returns the error for flags that would delete other people's objects.
@@ -365,7 +332,8 @@ func (f *Flags) checkReadOnly(o *bench.Options) error {
 	return nil
 }
 
-func (f *Flags) options(name string) (bench.Options, error) {
+// options returns the options that all benchmarks have, and those of b.
+func (f *Flags) options(b benchmark) (bench.Options, error) {
 	seed, err := f.seedNumber()
 	if err != nil {
 		return bench.Options{}, err
@@ -380,7 +348,7 @@ func (f *Flags) options(name string) (bench.Options, error) {
 	}
 	id := session.NewID()
 	o := bench.Options{
-		Benchmark: name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
+		Benchmark: b.name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed, ObjectsSeed: f.pool.seed,
 		Concurrency: f.Concurrent, Rate: f.rps, Stages: f.shape.stages, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
 		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.how,
@@ -389,6 +357,9 @@ func (f *Flags) options(name string) (bench.Options, error) {
 	}
 	f.names.apply(&o)
 	f.Ends.apply(&o)
+	if b.adjust != nil {
+		b.adjust(&o)
+	}
 	return o, nil
 }
 

@@ -12,22 +12,21 @@ import (
 	"warp/pkg/oplog"
 )
 
-// measure runs a benchmark, here or on other machines.
+// measure runs a benchmark, here or on other machines. With --hold-pool it only uploads the objects, and keeps them.
 func (f *Flags) measure(ctx context.Context, inv *command.Invocation, b benchmark, op bench.Op, o bench.Options) error {
 	f.Plan = f.summary(b, &o)
 	o.Redact = inv.Hide.Text
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := session.New(inv, &f.RunFlags, o, f.Log)
-	var err error
-	if f.Fleet.Clients != "" {
-		s.Load, err = session.NewFleet(ctx, s, op)
-	} else {
-		s.Load, err = session.NewLocal(ctx, s, op, cancel)
-	}
-	if err != nil {
+	load, err := session.NewBenchmark(ctx, s, op, cancel)
+	switch {
+	case err != nil:
 		return err
+	case f.pool.hold:
+		return load.Hold(ctx)
 	}
+	s.Load = load
 	return s.Run(ctx)
 }
 

@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"context"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -10,7 +9,6 @@ import (
 	"warp/cli/exit"
 	"warp/cli/session"
 	"warp/cli/target"
-	"warp/pkg/bench"
 )
 
 // A poolRole says whether a process keeps the objects of a benchmark for other processes, or uses these. A sweep has one
@@ -76,26 +74,4 @@ func KeepsPool(flag string) bool {
 		return true
 	}
 	return false
-}
-
-// holdPool uploads the objects of a benchmark, prints how to find them, and removes them when standard input ends.
-func (f *Flags) holdPool(ctx context.Context, inv *command.Invocation, b benchmark, o bench.Options) error {
-	f.Plan = f.summary(b, &o)
-	f.Stress = true
-	o.Redact = inv.Hide.Text
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s := session.New(inv, &f.RunFlags, o, f.Log)
-	if f.Fleet.Clients != "" {
-		load, err := session.NewFleet(ctx, s, b.op)
-		if err != nil {
-			return err
-		}
-		return load.Hold(ctx)
-	}
-	load, err := session.NewLocal(ctx, s, b.op, cancel)
-	if err != nil {
-		return err
-	}
-	return load.Hold(ctx)
 }

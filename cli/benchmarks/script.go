@@ -116,10 +116,7 @@ func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	statements, steps, err := parseScript(where, text)
-	if err == nil {
-		err = scriptMeasurable(steps).check(f.Asserts.All)
-	}
+	statements, steps, err := f.parse(where, text)
 	if err != nil {
 		return err
 	}
@@ -145,10 +142,7 @@ func (f *scriptFlags) check(json bool) error {
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
-		var steps []bench.ScriptStep
-		if _, steps, err = parseScript(where, text); err == nil {
-			err = scriptMeasurable(steps).check(f.Asserts.All)
-		}
+		_, _, err = f.parse(where, text)
 	}
 	return err
 }
@@ -158,32 +152,20 @@ func (f *scriptFlags) checkFlags(json bool) error {
 		return err
 	}
 	f.setDefaults()
-	if err := f.Target.Check(); err != nil {
-		return err
-	}
-	if err := f.Target.OneBucket("script works in one bucket"); err != nil {
-		return err
-	}
-	if err := f.CheckStdout(json); err != nil {
-		return err
-	}
-	if err := f.Asserts.Parse(false, RequestNames()); err != nil {
-		return err
-	}
-	if err := f.Exports.Check(); err != nil {
-		return err
-	}
-	if err := f.Upload.Check(f.Target.Buckets, f.Stress); err != nil {
-		return err
-	}
-	if err := f.Analysis.HTML.Check(); err != nil {
-		return err
-	}
-	return f.CheckServerProfiles()
+	return exit.First(
+		f.Target.Check,
+		func() error { return f.Target.OneBucket("script works in one bucket") },
+		func() error { return f.CheckStdout(json) },
+		func() error { return f.Asserts.Parse(false, RequestNames()) },
+		f.Exports.Check,
+		func() error { return f.Upload.Check(f.Target.Buckets, f.Stress) },
+		f.Analysis.HTML.Check,
+		f.CheckServerProfiles,
+	)
 }
 
-// parseScript parses a script and checks it before a request is sent.
-func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, error) {
+// parse parses a script and checks it before a request is sent.
+func (f *scriptFlags) parse(where, text string) ([]script.Statement, []bench.ScriptStep, error) {
 	statements, err := script.Parse(text)
 	if err != nil {
 		wrong := exit.Usagef("%s: %w", where, err)
@@ -196,7 +178,7 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 	if err := bench.CheckScript(steps); err != nil {
 		return nil, nil, exit.Usagef("%s: %w", where, err)
 	}
-	return statements, steps, nil
+	return statements, steps, scriptMeasurable(steps).check(f.Asserts.All)
 }
 
 // showScript is the dry run: the script is right, and nothing of it is done.
@@ -337,10 +319,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
 	}
 	path := runlog.Path(f.Benchdata, o.Benchmark, o.ClientID)
-	if err := runlog.CheckNew(path); err != nil {
-		return err
-	}
-	if err := files.TryFolder("--benchdata", path); err != nil {
+	if err := runlog.Ready(path); err != nil {
 		return err
 	}
 	if err := f.Asserts.TryFiles(); err != nil {

@@ -39,23 +39,15 @@ func analyzeCommand() *command.Command {
 		Groups:  []command.Group{analysis.Group().With(append(web.Flags(), analysis.CSV.Flag())...), asserts.Group()},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if err := web.Check(); err != nil {
-				return err
-			}
-			if err := analysis.CSV.Check(inv); err != nil {
-				return err
-			}
 			analysis.HTML.Keep = web.Wanted()
-			if err := analysis.CheckOut(); err != nil {
-				return err
-			}
-			if err := analysis.TryOut(); err != nil {
-				return err
-			}
-			if err := asserts.Parse(false, benchmarks.RequestNames()); err != nil {
-				return err
-			}
-			if err := asserts.TryFiles(); err != nil {
+			err := exit.First(
+				web.Check,
+				func() error { return analysis.CSV.Check(inv) },
+				analysis.CheckOut, analysis.TryOut,
+				func() error { return asserts.Parse(false, benchmarks.RequestNames()) },
+				asserts.TryFiles,
+			)
+			if err != nil {
 				return err
 			}
 			report, err := analyzeLogs(ctx, inv, &analysis)

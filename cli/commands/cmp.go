@@ -59,20 +59,15 @@ func cmpCommand() *command.Command {
 			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
 		MinArgs: 2, MaxArgs: compare.MaxSets, Needs: "two op logs or up to eight sets of them",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if err := asserts.Parse(true, benchmarks.RequestNames()); err != nil {
-				return err
-			}
-			if err := web.Check(); err != nil {
-				return err
-			}
-			if err := analysis.CSV.Check(inv); err != nil {
-				return err
-			}
 			analysis.HTML.Keep = web.Wanted()
-			if err := analysis.HTML.Ready(); err != nil {
-				return err
-			}
-			o, err := judge.Options()
+			var o compare.Options
+			err := exit.First(
+				func() error { return asserts.Parse(true, benchmarks.RequestNames()) },
+				web.Check,
+				func() error { return analysis.CSV.Check(inv) },
+				analysis.HTML.Ready,
+				func() (err error) { o, err = judge.Options(); return err },
+			)
 			if err != nil {
 				return err
 			}

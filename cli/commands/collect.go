@@ -8,7 +8,6 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/files"
 	"warp/cli/files/runlog"
 	"warp/cli/session"
 	"warp/internal/human"
@@ -48,10 +47,7 @@ func collect(ctx context.Context, inv *command.Invocation, f *session.FleetFlags
 	}
 	id := session.NewID()
 	log := runlog.Path(benchdata, "remote", id)
-	if err := runlog.CheckNew(log); err != nil {
-		return err
-	}
-	if err := files.TryFolder("--benchdata", log); err != nil {
+	if err := runlog.Ready(log); err != nil {
 		return err
 	}
 	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.

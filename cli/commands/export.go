@@ -96,10 +96,7 @@ func (f *logExport) check(inv *command.Invocation) error {
 	if f.out == "-" {
 		return nil
 	}
-	if err := files.CheckNew("--out", f.out, "name another place"); err != nil {
-		return err
-	}
-	return files.TryFolder("--out", f.out)
+	return files.Ready("--out", f.out)
 }
 
 func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {

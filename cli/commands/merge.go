@@ -12,7 +12,6 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/cli/files"
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
 	"warp/cli/session"
@@ -50,20 +49,14 @@ func mergeCommand() *command.Command {
 
 // mergeLogs merges, shows the path of the result, and judges assertions about it.
 func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, asserts *reports.AssertFlags, html *reports.HTMLFlag, layout string) error {
-	if err := asserts.Parse(false, benchmarks.RequestNames()); err != nil {
-		return err
-	}
 	path := runlog.Path(benchdata, "merge", session.NewID())
-	if err := runlog.CheckNew(path); err != nil {
-		return err
-	}
-	if err := files.TryFolder("--benchdata", path); err != nil {
-		return err
-	}
-	if err := asserts.TryFiles(); err != nil {
-		return err
-	}
-	if err := html.Ready(); err != nil {
+	err := exit.First(
+		func() error { return asserts.Parse(false, benchmarks.RequestNames()) },
+		func() error { return runlog.Ready(path) },
+		asserts.TryFiles,
+		html.Ready,
+	)
+	if err != nil {
 		return err
 	}
 	stats, err := mergeTo(ctx, path, inv.Args)

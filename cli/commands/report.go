@@ -60,10 +60,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 	if path == "" {
 		return exit.Usagef("a name for the page is missing").WithHint("write -o FILE.html")
 	}
-	if err := files.CheckNew("--out", path, "name another place"); err != nil {
-		return err
-	}
-	if err := files.TryFolder("--out", path); err != nil {
+	if err := files.Ready("--out", path); err != nil {
 		return err
 	}
 	runs, err := readNamed(ctx, inv, analysis)

@@ -44,16 +44,11 @@ func workloadCommand() *command.Command {
 		}}},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if out != "" {
-				if err := files.CheckNew("--out", out, "name another place"); err != nil {
-					return err
-				}
-				if filepath.Clean(out) == filepath.Clean(html.Path) {
-					return exit.Usagef("--out and --html name the same file")
-				}
-				if err := files.TryFolder("--out", out); err != nil {
-					return err
-				}
+			if err := files.Ready("--out", out); err != nil {
+				return err
+			}
+			if out != "" && filepath.Clean(out) == filepath.Clean(html.Path) {
+				return exit.Usagef("--out and --html name the same file")
 			}
 			if err := html.Ready(); err != nil {
 				return err

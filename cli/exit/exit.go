@@ -107,6 +107,16 @@ func weight(code int) int {
 	return 4
 }
 
+// First calls functions in their order until one fails, and returns its error.
+func First(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Join joins two errors. The exit code is the weightier one, or the first.
 func Join(first, second error) error {
 	switch {

@@ -13,9 +13,20 @@ import (
 	"warp/cli/exit"
 )
 
+// Ready returns an error if the file that a flag names cannot be made now.
+func Ready(flag, path string) error {
+	if err := CheckNew(flag, path, "name another place"); err != nil {
+		return err
+	}
+	return TryFolder(flag, path)
+}
+
 // CheckNew refuses a file that exists, or whose folder does not. The error names the
-// flag, and the hint says what else to do.
+// flag, and the hint says what else to do. The path "" is no file.
 func CheckNew(flag, path, hint string) error {
+	if path == "" {
+		return nil
+	}
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	switch {
@@ -35,8 +46,11 @@ func CheckNew(flag, path, hint string) error {
 	return nil
 }
 
-// TryFolder checks that a file can be made in the folder of path, by making one.
+// TryFolder checks that a file can be made in the folder of path, by making one. The path "" is no file.
 func TryFolder(flag, path string) error {
+	if path == "" {
+		return nil
+	}
 	folder := filepath.Dir(path)
 	probe, err := os.CreateTemp(folder, ".warp-*")
 	if err != nil {

@@ -97,23 +97,19 @@ func (f *AnalysisFlags) Everything() bool {
 // CheckOut refuses files for --analyze.out and --html that exist, before any work is
 // done that would be in vain.
 func (f *AnalysisFlags) CheckOut() error {
-	if f.Out != "" {
-		if err := files.CheckNew("--analyze.out", f.Out, "name another place"); err != nil {
-			return err
-		}
-		if f.HTML.Path != "" && filepath.Clean(f.Out) == filepath.Clean(f.HTML.Path) {
-			return exit.Usagef("--analyze.out and --html name the same file")
-		}
+	if err := files.CheckNew("--analyze.out", f.Out, "name another place"); err != nil {
+		return err
+	}
+	if f.Out != "" && filepath.Clean(f.Out) == filepath.Clean(f.HTML.Path) {
+		return exit.Usagef("--analyze.out and --html name the same file")
 	}
 	return f.HTML.Check()
 }
 
 // TryOut finds out whether the files can be made.
 func (f *AnalysisFlags) TryOut() error {
-	if f.Out != "" {
-		if err := files.TryFolder("--analyze.out", f.Out); err != nil {
-			return err
-		}
+	if err := files.TryFolder("--analyze.out", f.Out); err != nil {
+		return err
 	}
 	return f.HTML.try()
 }

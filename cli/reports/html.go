@@ -26,28 +26,13 @@ func (f *HTMLFlag) Flag() cli.Flag {
 }
 
 // Check returns an error if the file exists, before any work is done.
-func (f *HTMLFlag) Check() error {
-	if f.Path == "" {
-		return nil
-	}
-	return files.CheckNew("--html", f.Path, "name another place")
-}
+func (f *HTMLFlag) Check() error { return files.CheckNew("--html", f.Path, "name another place") }
 
 // try finds out whether the file can be made.
-func (f *HTMLFlag) try() error {
-	if f.Path == "" {
-		return nil
-	}
-	return files.TryFolder("--html", f.Path)
-}
+func (f *HTMLFlag) try() error { return files.TryFolder("--html", f.Path) }
 
 // Ready does both, for commands that start at once.
-func (f *HTMLFlag) Ready() error {
-	if err := f.Check(); err != nil {
-		return err
-	}
-	return f.try()
-}
+func (f *HTMLFlag) Ready() error { return files.Ready("--html", f.Path) }
 
 // Show writes a result, as text or JSON, and its page if --html is given.
 func Show(inv *command.Invocation, result any, text func(io.Writer) error, html *HTMLFlag, draw func(page.Options) *page.Page) error {

@@ -13,11 +13,26 @@ import (
 	"warp/pkg/store"
 )
 
+// A Benchmark is a [Load] with a preparation, whose objects can be kept for other runs.
+type Benchmark interface {
+	Load
+	// Hold uploads the objects of the benchmark, prints what runs need to find them, and keeps them until standard input ends: a
+	// parent that is killed ends it, too. Then it removes them. Nothing is measured.
+	Hold(ctx context.Context) error
+}
+
+// NewBenchmark returns the load of a benchmark, which clients make if there are any. It calls full when the embedded store is full.
+func NewBenchmark(ctx context.Context, s *Session, op bench.Op, full func(error)) (Benchmark, error) {
+	if s.Flags.Fleet.Clients != "" {
+		return NewFleet(ctx, s, op)
+	}
+	return NewLocal(ctx, s, op, full)
+}
+
 // errReleased ends a hold when nobody needs the objects any more.
 var errReleased = errors.New("released")
 
-// Hold uploads the objects of the benchmark, prints what runs need to find them, and keeps them until standard input ends: a
-// parent that is killed ends it, too. Then it removes them. Nothing is measured.
+// Hold implements [Benchmark].
 func (l *Local) Hold(ctx context.Context) error {
 	defer l.Close()
 	err := l.Open(ctx)
@@ -74,7 +89,7 @@ func (s *Session) hold(ctx context.Context, client *store.Client, prefix, embedd
 	}
 }
 
-// Hold does the same with the objects of a fleet. The clients upload them and are free then: this process takes over their
+// Hold implements [Benchmark]. The clients upload them and are free then: this process takes over their
 // leases.
 func (l *Fleet) Hold(ctx context.Context) error {
 	defer l.Close()

@@ -29,6 +29,14 @@ func PathOr(benchdata, name string) string {
 	return strings.TrimSuffix(benchdata, oplog.Suffix) + oplog.Suffix
 }
 
+// Ready returns an error if the op log cannot be made now.
+func Ready(path string) error {
+	if err := CheckNew(path); err != nil {
+		return err
+	}
+	return files.TryFolder("--benchdata", path)
+}
+
 // CheckNew returns an error if the op log could not be written, before any load is made.
 func CheckNew(path string) error {
 	const another = "name another place with --benchdata"
