@@ -195,6 +195,5 @@ func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error 
 
 // wantsUsage reports whether the help is asked for, as it is by a command line that says nothing at all.
 func (f *loaderFlags) wantsUsage(inv *command.Invocation) bool {
-	endpoint, _ := inv.Env("AIS_ENDPOINT")
-	return f.usage || len(inv.Args) > 0 || endpoint == "" && !slices.ContainsFunc(inv.Command.Flags(), func(flag cli.Flag) bool { return f.given(flag.Names()[0]) })
+	return f.usage || len(inv.Args) > 0 || inv.Env.Value("AIS_ENDPOINT") == "" && !slices.ContainsFunc(inv.Command.Flags(), func(flag cli.Flag) bool { return f.given(flag.Names()[0]) })
 }

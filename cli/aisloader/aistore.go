@@ -46,7 +46,7 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 
 // gateway is the address of AIStore that the flags and AIS_ENDPOINT come to.
 func (f *loaderFlags) gateway() (string, error) {
-	host, _ := f.env("AIS_ENDPOINT")
+	host := f.env.Value("AIS_ENDPOINT")
 	if host == "" {
 		host = fmt.Sprintf("%s:%d", f.ip, f.port)
 	} else if f.given("ip") && f.ip != "localhost" && f.ip != "127.0.0.1" {

@@ -8,7 +8,7 @@ import (
 // ownWords names aisloader's flags in a message that names the flags of other commands.
 func (f *loaderFlags) ownWords(text string) string {
 	address := "--s3endpoint"
-	if host, _ := f.env("AIS_ENDPOINT"); f.s3Endpoint == "" && host != "" {
+	if f.s3Endpoint == "" && f.env.Value("AIS_ENDPOINT") != "" {
 		address = "AIS_ENDPOINT"
 	} else if f.s3Endpoint == "" {
 		address = "--ip and --port"

@@ -164,10 +164,7 @@ func (f *Flags) judgeLog(ctx context.Context, inv *command.Invocation, own *cons
 	if err != nil {
 		return err
 	}
-	if err := f.checkAsserts(); err != nil {
-		return err
-	}
-	if err := f.Analysis.CheckOut(); err != nil {
+	if err := exit.First(f.checkAsserts, f.Analysis.CheckOut); err != nil {
 		return err
 	}
 	judged, err := reports.JudgeConsistency(path)

@@ -35,7 +35,7 @@ func copyBenchmark() benchmark {
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
 		plan:     pool.then("has the store copy them to new names in random order"),
 		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
-		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+		flags: pool.flags(250, "10MiB",
 			size,
 			parts.atOnceFlag(4, "transfer `N` parts of an object at a time"),
 		),

@@ -24,7 +24,7 @@ func deleteBenchmark() benchmark {
 		},
 		plan: func() string { return pool.describe() + fmt.Sprintf("deletes them, %d per request", del.Batch) }, empties: true,
 		examples: []string{"warp delete --host=s3:9000 --access-key=… --secret-key=… --batch=10"},
-		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
+		flags: pool.flags(25000, "1KiB",
 			&cli.IntFlag{Name: "batch", Value: 100, Destination: &del.Batch, Validator: flagtype.Between(1, maxBatch), Usage: "delete `N` objects per request, at most 1000"},
 		),
 		rarely:  pool.existingFlags(),

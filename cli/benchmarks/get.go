@@ -53,7 +53,7 @@ func getBenchmark() benchmark {
 			"warp get --host=s3-{1...4}:9000 --access-key=… --secret-key=… --obj.size=1MiB",
 			"warp get --list-existing --objects=0 --bucket=photos",
 		},
-		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+		flags: pool.flags(2500, "10MiB",
 			part,
 			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "length `SIZE` of these parts; implies --range"},
 		),

@@ -19,7 +19,7 @@ func listBenchmark() benchmark {
 		about:    []string{"Uploads --objects objects; then each thread lists all pages of its own prefix repeatedly."},
 		plan:     pool.then("has each worker list its own prefix again and again"),
 		examples: []string{"warp list --host=s3:9000 --access-key=… --secret-key=… --max-keys=1000"},
-		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
+		flags: pool.flags(10000, "1KB",
 			&cli.IntFlag{Name: "max-keys", Value: 100, Destination: &list.MaxKeys, Validator: flagtype.Between(1, maxBatch), Usage: "request `N` objects per page, at most 1000"},
 			&cli.BoolFlag{Name: "metadata", Destination: &list.Metadata, Usage: "list metadata as well (a MinIO extension)"},
 		),

@@ -26,9 +26,8 @@ func mixedBenchmark() benchmark {
 		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
 		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") + like.describe() },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
-		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
-			shares...),
-		payload: true, writes: true, reads: true,
+		flags:    pool.flags(2500, "10MiB", shares...),
+		payload:  true, writes: true, reads: true,
 		rarely: append([]cli.Flag{putShare, pool.pickFlag(), pool.workingSetFlag()}, like.flags()...),
 		check: func(f *Flags) (err error) {
 			if err := like.apply(f, &mixed, &pool); err != nil {

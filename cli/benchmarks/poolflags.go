@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -48,6 +49,11 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: flagtype.Between(0, maxPoolObjects), Usage: usage}
 	p.objectsGiven = f.IsSet
 	return f
+}
+
+// flags returns the flags for the number of objects and their sizes, and more flags.
+func (p *poolFlags) flags(objects int, size string, more ...cli.Flag) []cli.Flag {
+	return slices.Concat([]cli.Flag{p.objectsFlag(objects, "`N` objects to upload first")}, p.sizeFlags(size), more)
 }
 
 // workingSetFlag chooses the number of objects by their total size.

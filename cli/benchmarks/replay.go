@@ -159,7 +159,7 @@ func Replay(env command.Environment) *command.Command {
 	_, c := benchmarkWithFlags(env, r.benchmark())
 	c.Args, c.MinArgs, c.MaxArgs, c.Needs = "LOG", 1, 1, "one op log"
 	timed := []string{"rps-limit", "arrival", "stages", "warmup", "duration", "forever", "autoterm", "autoterm.dur", "autoterm.pct"}
-	fleet := flagNames((&session.FleetFlags{}).Flags())
+	fleet := command.Names((&session.FleetFlags{}).Flags())
 	without := slices.Concat(timed, fleet, []string{"confirm"})
 	for i, g := range c.Groups {
 		c.Groups[i].Flags, c.Groups[i].Also = command.Without(g.Flags, without...), command.Without(g.Also, without...)
@@ -179,11 +179,4 @@ func Replay(env command.Environment) *command.Command {
 		return exit.Join(err, r.load.Plan.Close())
 	}
 	return c
-}
-
-func flagNames(flags []cli.Flag) (names []string) {
-	for _, f := range flags {
-		names = append(names, f.Names()[0])
-	}
-	return names
 }

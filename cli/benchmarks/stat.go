@@ -17,7 +17,7 @@ func statBenchmark() benchmark {
 		about:    []string{"Uploads --objects objects, then requests their metadata in random order."},
 		plan:     pool.then("asks for the metadata of one after the other in random order"),
 		examples: []string{"warp stat --host=s3:9000 --access-key=… --secret-key=… --objects=1000"},
-		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
+		flags:    pool.flags(10000, "1KB"),
 		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag(1)}, pool.existingFlags(), pool.passFlags()),
 		payload:  true,
 		shares:   true,

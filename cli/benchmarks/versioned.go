@@ -21,10 +21,9 @@ func versionedBenchmark() benchmark {
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
 		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
-		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
-			distribution(&versioned.Mixed)...),
-		rarely:  []cli.Flag{pool.pickFlag(), pool.workingSetFlag()},
-		payload: true, writes: true, reads: true,
+		flags:    pool.flags(250, "10MiB", distribution(&versioned.Mixed)...),
+		rarely:   []cli.Flag{pool.pickFlag(), pool.workingSetFlag()},
+		payload:  true, writes: true, reads: true,
 		check: func(f *Flags) (err error) {
 			if err := versioned.Check(); err != nil {
 				return exit.Usagef("%w", err)

@@ -110,6 +110,14 @@ type Invocation struct {
 	Suite         bool // it is one of several benchmarks that share flags, so some flags may have no use
 }
 
+// Names returns the names of flags, without their aliases.
+func Names(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
 // Without returns flags except the ones with the given names.
 func Without(flags []cli.Flag, names ...string) []cli.Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool {

@@ -6,6 +6,12 @@ import "github.com/urfave/cli/v3"
 // touch the environment of the process.
 type Environment func(name string) (value string, ok bool)
 
+// Value returns the value of a variable, "" if it is not set.
+func (env Environment) Value(name string) string {
+	value, _ := env(name)
+	return value
+}
+
 // Vars returns the variables as sources of a flag. An empty variable counts as not
 // set.
 func (env Environment) Vars(names ...string) cli.ValueSourceChain {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -124,9 +125,7 @@ func (f *abFlags) plan(ctx context.Context, inv *command.Invocation) (*trial.Tri
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if o.Folder == "" {
-		o.Folder = folderName("ab")
-	}
+	o.Folder = cmp.Or(o.Folder, folderName("ab"))
 	return trial.New(inv, *o)
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -88,29 +89,25 @@ func baselineCommand() *command.Command {
 var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // readRuns reads the runs that the arguments after the name of a baseline name.
-func readRuns(ctx context.Context, inv *command.Invocation, damaged func(format string, args ...any)) (name string, runs []compare.Run, err error) {
+func readRuns(ctx context.Context, inv *command.Invocation, damaged func(format string, args ...any)) (runs []compare.Run, err error) {
 	for _, arg := range inv.Args[2:] {
 		set, err := runlog.Find(arg)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		read, err := set.Read(ctx, inv.In, inv.Debugf, damaged, aggregate.Options{})
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		runs = append(runs, read...)
-		if name != "" {
-			name += ", "
-		}
-		name += arg
 	}
-	return name, runs, nil
+	return runs, nil
 }
 
 // baselineRuns reads the runs to save. It refuses runs with failed requests unless they are allowed, and warns about
 // everything else that would keep check from ever giving a verdict.
 func baselineRuns(ctx context.Context, inv *command.Invocation, o compare.Options, allowFailed bool) ([]compare.Run, error) {
-	_, runs, err := readRuns(ctx, inv, inv.Warnf)
+	runs, err := readRuns(ctx, inv, inv.Warnf)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +176,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	if err != nil {
 		return err
 	}
-	name, after, err := readRuns(ctx, inv, nil)
+	after, err := readRuns(ctx, inv, nil)
 	if err != nil {
 		return err
 	}
@@ -188,7 +185,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	if err != nil {
 		return reports.ExplainComparison(err)
 	}
-	v.Before.Name, v.After.Name = kept, name
+	v.Before.Name, v.After.Name = kept, strings.Join(inv.Args[2:], ", ")
 	if err := reports.ShowVerdicts(inv, compare.Single(v), reports.Showing{HTML: html}); err != nil {
 		return err
 	}

@@ -45,15 +45,14 @@ func completionCommand() *command.Command {
 // shell loads such scripts. A file that warp has not written stays as it is.
 // zsh has no such folder by default, so a line for its configuration is printed.
 func InstallCompletion(env command.Environment, out io.Writer) error {
-	shellPath, _ := env("SHELL")
-	shell := filepath.Base(shellPath)
+	shell := filepath.Base(env.Value("SHELL"))
 	if shell == "zsh" {
 		_, err := fmt.Fprintln(out, "add this line to ~/.zshrc, after compinit:  source <(warp completion zsh)")
 		return err
 	}
 	path := completion.Path(shell, env)
 	if path == "" {
-		return exit.Errorf("cannot tell which shell to install completion for: SHELL is %q", shellPath).
+		return exit.Errorf("cannot tell which shell to install completion for: SHELL is %q", env.Value("SHELL")).
 			WithHint("warp completion --help shows how to do it by hand")
 	}
 	old, err := wholefile.Read(path, wholefile.Small)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -142,9 +143,7 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	if f.folder == "" {
-		f.folder = folderName(finder.Kind)
-	}
+	f.folder = cmp.Or(f.folder, folderName(finder.Kind))
 	if f.dryRun != "" {
 		return f.showPlan(ctx, inv, s)
 	}
@@ -162,7 +161,7 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 // onlyShows refuses flags of a search if an argument is the folder of an earlier one.
 func (f *findFlags) onlyShows(inv *command.Invocation) error {
 	names := []string{"assert", "search", "start", "resolution", "max-step", "hold", "max-time", "max-concurrent", "at-least", "logs", "dry-run"}
-	if len(inv.ForwardedArgs) == 0 && firstGiven(inv, names...) == "" {
+	if len(inv.ForwardedArgs) == 0 && !anyGiven(inv, names...) {
 		return nil
 	}
 	return exit.Usagef("%s is the folder of an earlier search, which can only be shown", inv.Args[0]).WithHint("leave out the flags that are not about the report")
@@ -273,7 +272,7 @@ func (f *findFlags) showPlan(ctx context.Context, inv *command.Invocation, s *fi
 	if err != nil {
 		return err
 	}
-	first, err := planMember(ctx, inv, line)
+	first, err := planMember(ctx, inv, s.ArgsWith(s.Settings(f.FirstStep())))
 	if err != nil {
 		return err
 	}
@@ -294,11 +293,7 @@ func (f *findFlags) showPlan(ctx context.Context, inv *command.Invocation, s *fi
 // cost returns what the search sends at most: as much as a run of its length without a rate, and more preparations if each step
 // makes its own. It returns nil if that is not known, or there is no cost.
 func (f *findFlags) cost(ctx context.Context, inv *command.Invocation, s *finder.Finder) (*plan.Cost, error) {
-	line, err := Table(inv.Env).Parse(append(slices.Clone(s.Args), "--duration="+human.Duration(f.MaxTime), "--dry-run"))
-	if err != nil {
-		return nil, err
-	}
-	d, err := planMember(ctx, inv, line)
+	d, err := planMember(ctx, inv, s.ArgsWith(nil, "--duration="+human.Duration(f.MaxTime)))
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,12 @@ import (
 	"warp/cli/terminal/console"
 )
 
-// planMember returns the plan of one of many runs, whose command line has --dry-run.
-func planMember(ctx context.Context, inv *command.Invocation, line *command.Line) (*plan.DryRun, error) {
+// planMember returns the plan of one of many runs, which args make.
+func planMember(ctx context.Context, inv *command.Invocation, args []string) (*plan.DryRun, error) {
+	line, err := Table(inv.Env).Parse(append(slices.Clone(args), "--dry-run"))
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	member := *inv
 	member.Command, member.Args, member.ForwardedArgs = line.Command, nil, nil

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -76,11 +77,11 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 	unknown := len(inv.Args) == 1 && Table(inv.Env).Find(inv.Args[0]) == nil
 	again := unknown && series.Is(inv.Args[0])
 	switch {
-	case f.resume != "" && (len(inv.Args) > 0 || firstGiven(inv, "vary", "repeat", "pause", "logs") != ""):
+	case f.resume != "" && (len(inv.Args) > 0 || anyGiven(inv, "vary", "repeat", "pause", "logs")):
 		return exit.Usagef("--resume cannot be combined with a benchmark, --vary, --repeat, --pause and --logs: it continues the sweep as planned")
 	case f.resume != "":
 		return f.resumed(ctx, inv)
-	case again && (len(inv.ForwardedArgs) > 0 || firstGiven(inv, "vary", "repeat", "pause", "logs", "dry-run") != ""):
+	case again && (len(inv.ForwardedArgs) > 0 || anyGiven(inv, "vary", "repeat", "pause", "logs", "dry-run")):
 		return exit.Usagef("%s is the folder of an earlier sweep, which can only be shown", inv.Args[0]).
 			WithHint("leave out the flags that are not about the report, or use --resume=%s to measure what is missing", inv.Args[0])
 	case again:
@@ -99,18 +100,14 @@ func (f *sweepFlags) run(ctx context.Context, inv *command.Invocation) error {
 	return f.begin(ctx, inv)
 }
 
-// firstGiven returns the first of some flags that is on the command line, "" if none is.
-func firstGiven(inv *command.Invocation, names ...string) string {
-	if i := slices.IndexFunc(names, inv.Command.WasGiven); i >= 0 {
-		return names[i]
-	}
-	return ""
+// anyGiven reports whether one of some flags is on the command line.
+func anyGiven(inv *command.Invocation, names ...string) bool {
+	return slices.ContainsFunc(names, inv.Command.WasGiven)
 }
 
 // begin plans a sweep and makes it.
 func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	base := slices.Concat(inv.Args, inv.ForwardedArgs)
-	check := checker(inv.Env, "warp sweep")
 	axes, err := f.axes(inv.Env, base)
 	if err != nil {
 		return err
@@ -123,28 +120,15 @@ func (f *sweepFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	if f.folder == "" {
-		f.folder = folderName(sweeper.Kind)
-	}
-	if f.dryRun != "" {
-		folder := &series.Folder{Path: f.folder, Manifest: m}
-		sweeper.AddRuns(folder, plan, m.Seed)
-		s, err := sweeper.New(inv, folder, base, check)
-		if err != nil {
+	folder := &series.Folder{Path: cmp.Or(f.folder, folderName(sweeper.Kind)), Manifest: m}
+	sweeper.AddRuns(folder, plan, m.Seed)
+	if f.dryRun == "" {
+		if folder, err = series.Create("--logs", folder.Path, folder.Manifest); err != nil {
 			return err
 		}
-		return f.showPlan(ctx, inv, s, base)
+		defer folder.Close()
 	}
-	folder, err := series.Create("--logs", f.folder, m)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	sweeper.AddRuns(folder, plan, m.Seed)
-	if err := folder.Save(); err != nil {
-		return err
-	}
-	return f.make(ctx, inv, folder, base, check)
+	return f.make(ctx, inv, folder, base)
 }
 
 // axes returns the axes, after a check that the runs at all points would begin. base is the command line of the benchmark.
@@ -197,13 +181,7 @@ func (f *sweepFlags) showPlan(ctx context.Context, inv *command.Invocation, s *s
 	if err != nil {
 		return err
 	}
-	first, err := s.Plans(func(args []string) (*plan.DryRun, error) {
-		line, err := Table(inv.Env).Parse(append(slices.Clone(args), "--dry-run"))
-		if err != nil {
-			return nil, err
-		}
-		return planMember(ctx, inv, line)
-	})
+	first, err := s.Plans(func(args []string) (*plan.DryRun, error) { return planMember(ctx, inv, args) })
 	if err != nil {
 		return err
 	}
@@ -260,7 +238,7 @@ func (f *sweepFlags) resumed(ctx context.Context, inv *command.Invocation) error
 	if folder.Warp != inv.Version {
 		inv.Warnf("the sweep was started with warp %s, and this is warp %s", folder.Warp, inv.Version)
 	}
-	return f.make(ctx, inv, folder, base, checker(inv.Env, "warp sweep"))
+	return f.make(ctx, inv, folder, base)
 }
 
 func inEnvironment(inv *command.Invocation, benchmark, name string) bool {
@@ -268,15 +246,12 @@ func inEnvironment(inv *command.Invocation, benchmark, name string) bool {
 	if c == nil || c.Lookup(name) == nil {
 		return false
 	}
-	return slices.ContainsFunc(command.Variables(c.Lookup(name)), func(variable string) bool {
-		value, ok := inv.Env(variable)
-		return ok && value != ""
-	})
+	return slices.ContainsFunc(command.Variables(c.Lookup(name)), func(variable string) bool { return inv.Env.Value(variable) != "" })
 }
 
 // make makes the missing runs of a folder, and shows all of them.
-func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *series.Folder, base []string, check sweeper.Check) error {
-	s, err := sweeper.New(inv, folder, base, check)
+func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *series.Folder, base []string) error {
+	s, err := sweeper.New(inv, folder, base, checker(inv.Env, "warp sweep"))
 	if err != nil {
 		return err
 	}
@@ -336,12 +311,8 @@ func kindOf(c *command.Command, name string) (sweep.Kind, error) {
 	f := command.FindFlag(c.Flags(), name)
 	switch {
 	case f == nil:
-		var names []string
-		for _, f := range c.Flags() {
-			names = append(names, f.Names()[0])
-		}
 		err := exit.Usagef("%s has no flag --%s", c.Name, name)
-		if near := suggest.Closest(name, names); near != "" {
+		if near := suggest.Closest(name, command.Names(c.Flags())); near != "" {
 			return sweep.Kind{}, err.WithHint("did you mean %s?", near)
 		}
 		return sweep.Kind{}, err

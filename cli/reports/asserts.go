@@ -288,12 +288,9 @@ func assertionError(all []results.Assertion) error {
 }
 
 // RunAssertions are the names of the flags that judge a single run.
-func RunAssertions() (names []string) {
+func RunAssertions() []string {
 	f := &AssertFlags{}
-	for _, flag := range slices.Concat(f.Flags(false), f.RunFlags()) {
-		names = append(names, flag.Names()[0])
-	}
-	return names
+	return command.Names(append(f.Flags(false), f.RunFlags()...))
 }
 
 // ChangeFlags returns the flags of comparisons.

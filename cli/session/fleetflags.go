@@ -62,7 +62,7 @@ const TokenVariable = "WARP_CLIENT_TOKEN"
 
 // ReadToken returns the token in the file or the variable; "" if there is none.
 func ReadToken(inv *command.Invocation, file string) (string, error) {
-	token, _ := inv.Env(TokenVariable)
+	token := inv.Env.Value(TokenVariable)
 	if file != "" {
 		text, err := wholefile.Read(file, wholefile.Small)
 		if err != nil {

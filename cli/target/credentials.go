@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"os"
@@ -25,10 +26,7 @@ func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *s
 	o := credentials.Options{
 		Access: f.AccessKey, Secret: f.secretKey, Session: f.sessionToken,
 		Profile: f.profile, Signature: f.Signature, Home: home,
-		Getenv: func(name string) string {
-			value, _ := inv.Env(name)
-			return value
-		},
+		Getenv: inv.Env.Value,
 	}
 	if f.Signature == signSTS {
 		if err := f.exchange(inv, cfg, &o); err != nil {
@@ -63,10 +61,7 @@ func (f *Flags) exchange(inv *command.Invocation, cfg *store.Config, o *credenti
 	if f.TLS {
 		scheme = "https://"
 	}
-	o.STSEndpoint = scheme + cfg.Hosts[0].Name
-	if endpoint, ok := inv.Env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
-		o.STSEndpoint = endpoint
-	}
+	o.STSEndpoint = cmp.Or(inv.Env.Value("AWS_ENDPOINT_URL_STS"), scheme+cfg.Hosts[0].Name)
 	transport, err := nethttp.PlainTransport(cfg)
 	if err != nil {
 		return exit.Usagef("%w", err)

@@ -126,7 +126,7 @@ func (f *Flags) providerOfBuckets() error {
 
 // ownTLS reports whether the hosts belong to a provider with TLS, and no flag says anything else.
 func (f *Flags) ownTLS() bool {
-	if !f.Provider.TLS || f.AccessKey != "" && !f.Provider.OwnKeys || f.Given("tls") || f.getenv("WARP_TLS") != "" {
+	if !f.Provider.TLS || f.AccessKey != "" && !f.Provider.OwnKeys || f.Given("tls") || f.env.Value("WARP_TLS") != "" {
 		return false
 	}
 	return !slices.ContainsFunc(f.Hosts, func(host string) bool { return !f.Provider.Serves(host) })
@@ -138,7 +138,7 @@ func (f *Flags) findHost() error {
 	switch {
 	case f.Given("host"):
 		return nil
-	case f.getenv("WARP_HOST") != "":
+	case f.env.Value("WARP_HOST") != "":
 		f.hostFrom = "WARP_HOST"
 		return nil
 	case f.Provider == nil:
@@ -148,7 +148,7 @@ func (f *Flags) findHost() error {
 	if f.Provider.HostFromEnv != nil {
 		var from string
 		var err error
-		if host, from, err = f.Provider.HostFromEnv(&provider.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
+		if host, from, err = f.Provider.HostFromEnv(&provider.Identity{Access: f.AccessKey, Getenv: f.env.Value}); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		if host != "" {
@@ -202,18 +202,12 @@ func (f *Flags) speaksS3() bool {
 		f.Options.lookup == store.LookupHost
 }
 
-// getenv returns an environment variable, "" if it is not set.
-func (f *Flags) getenv(name string) string {
-	value, _ := f.env(name)
-	return value
-}
-
 // identify finds out as whom to talk to a store that has credentials of its own kind.
 func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
 	source, secrets, err := f.Provider.Identify(&provider.Identity{
 		Token: f.accessToken, Access: f.AccessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.Signature == "IAM",
-		Home: home, Getenv: f.getenv,
+		Home: home, Getenv: f.env.Value,
 	}, cfg)
 	switch {
 	case err != nil && (f.credentialsFile != "" || f.accessToken != "" || f.AccessKey != ""):

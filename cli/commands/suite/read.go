@@ -44,12 +44,18 @@ type Benchmark struct {
 
 // A setting is a flag with a value, from the file or from the command line.
 type setting struct {
-	flag        cli.Flag
-	name, value string
-	inFile      bool
+	command.Setting
+	flag   cli.Flag
+	inFile bool
 }
 
-func (s setting) arg() string { return command.Setting{Name: s.name, Value: s.value}.Arg() }
+// arguments returns settings as arguments.
+func arguments(settings []setting) (args []string) {
+	for _, s := range settings {
+		args = append(args, s.Arg())
+	}
+	return args
+}
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 
@@ -137,27 +143,19 @@ func (r *Benchmark) Parse(table *command.Table, typed []command.Setting, own ...
 	if err := r.find(table); err != nil {
 		return err
 	}
-	var inFile []setting
-	var sweep []string
+	var inFile, sweep []setting
 	for _, s := range r.Settings {
+		of, values := &inFile, r.values
 		if s.Group == sweepGroup {
-			args, err := r.sweepArgs(table, &s)
-			if err != nil {
-				return err
-			}
-			sweep = append(sweep, args...)
-			continue
+			of, values = &sweep, r.sweepValues
 		}
-		all, err := r.values(&s)
+		all, err := values(table, &s)
 		if err != nil {
 			return err
 		}
-		inFile = append(inFile, all...)
+		*of = append(*of, all...)
 	}
-	args := []string{r.Name}
-	for _, s := range inFile {
-		args = append(args, s.arg())
-	}
+	args := append([]string{r.Name}, arguments(inFile)...)
 	for _, t := range typed {
 		if t.Name != "var" {
 			args = append(args, t.Arg())
@@ -170,17 +168,14 @@ func (r *Benchmark) Parse(table *command.Table, typed []command.Setting, own ...
 	over := line.Flags[len(inFile):]
 	// Otherwise a list would keep the values of the file next to the values that override them.
 	r.args = slices.DeleteFunc(inFile, func(s setting) bool {
-		return slices.ContainsFunc(over, func(o command.Setting) bool { return o.Name == s.name })
+		return slices.ContainsFunc(over, func(o command.Setting) bool { return o.Name == s.Name })
 	})
 	for _, o := range over {
-		r.args = append(r.args, setting{flag: r.command.Lookup(o.Name), name: o.Name, value: o.Value})
+		r.args = append(r.args, setting{Setting: o, flag: r.command.Lookup(o.Name)})
 	}
-	args = args[:1]
-	for _, s := range r.args {
-		args = append(args, s.arg())
-	}
+	args = append(args[:1], arguments(r.args)...)
 	if len(sweep) > 0 {
-		r.Sweep, err = table.Parse(slices.Concat([]string{sweepGroup}, sweep, args))
+		r.Sweep, err = table.Parse(slices.Concat([]string{sweepGroup}, arguments(sweep), args))
 		if err != nil {
 			return err
 		}
@@ -197,8 +192,8 @@ func SweepKeys() []string {
 	return []string{"vary", "repeat", "pause", "logs", "show", "markdown", "csv", "html"}
 }
 
-// sweepArgs returns a key of a sweep as arguments.
-func (r *Benchmark) sweepArgs(table *command.Table, s *runfile.Setting) (args []string, err error) {
+// sweepValues returns a key of a sweep as it would be typed.
+func (r *Benchmark) sweepValues(table *command.Table, s *runfile.Setting) ([]setting, error) {
 	if !slices.Contains(SweepKeys(), s.Key) {
 		err := r.wrong(s.Line, "a sweep has no key %q", s.Key)
 		if near := suggest.Closest(s.Key, SweepKeys()); near != "" {
@@ -210,13 +205,7 @@ func (r *Benchmark) sweepArgs(table *command.Table, s *runfile.Setting) (args []
 	if _, repeatable := f.(*flagtype.List); s.List && !repeatable {
 		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, Expected(f))
 	}
-	for _, value := range s.Values {
-		if err := command.Set(f, fmt.Sprintf("%s:%d: %s", r.File, s.Line, s.Path), value); err != nil {
-			return nil, err
-		}
-		args = append(args, command.Setting{Name: s.Key, Value: value}.Arg())
-	}
-	return args, nil
+	return r.try(f, s, s.Values)
 }
 
 // find finds the command of the benchmark.
@@ -239,9 +228,8 @@ func (r *Benchmark) find(table *command.Table) error {
 	return nil
 }
 
-// values returns a setting as it would be typed, after a try of its values: an invalid one is an error even if it is
-// overridden.
-func (r *Benchmark) values(s *runfile.Setting) (all []setting, err error) {
+// values returns a key of the benchmark as it would be typed.
+func (r *Benchmark) values(_ *command.Table, s *runfile.Setting) ([]setting, error) {
 	f := command.FindFlag(r.command.Flags(), s.Flag)
 	if f == nil || f.Names()[0] != s.Flag {
 		return nil, r.unknownKey(r.command, s)
@@ -255,11 +243,16 @@ func (r *Benchmark) values(s *runfile.Setting) (all []setting, err error) {
 	case s.List:
 		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, Expected(f))
 	}
+	return r.try(f, s, values)
+}
+
+// try sets a flag to values of the file: an invalid one is an error even if it is overridden.
+func (r *Benchmark) try(f cli.Flag, s *runfile.Setting, values []string) (all []setting, err error) {
 	for _, value := range values {
 		if err := command.Set(f, fmt.Sprintf("%s:%d: %s", r.File, s.Line, s.Path), value); err != nil {
 			return nil, err
 		}
-		all = append(all, setting{flag: f, name: s.Flag, value: value, inFile: true})
+		all = append(all, setting{Setting: command.Setting{Name: f.Names()[0], Value: value}, flag: f, inFile: true})
 	}
 	return all, nil
 }
@@ -294,11 +287,8 @@ func (r *Benchmark) unknownKey(c *command.Command, s *runfile.Setting) error {
 			return r.wrong(s.Line, "%s %s", s.Path, a.Why)
 		}
 	}
-	var flags, near []string
-	for _, f := range c.Flags() {
-		flags = append(flags, f.Names()[0])
-	}
-	for _, k := range runfile.Keys(flags) {
+	var near []string
+	for _, k := range runfile.Keys(command.Names(c.Flags())) {
 		if k.Group == s.Group {
 			near = append(near, k.Name)
 		}
@@ -329,7 +319,7 @@ func (r *Benchmark) Explain(err error) error {
 	text = mention.ReplaceAllStringFunc(text, func(m string) string {
 		part := mention.FindStringSubmatch(m)
 		for _, s := range r.Settings {
-			used := slices.ContainsFunc(r.args, func(a setting) bool { return a.name == part[1] && a.inFile })
+			used := slices.ContainsFunc(r.args, func(a setting) bool { return a.Name == part[1] && a.inFile })
 			if s.Flag != part[1] || !used {
 				continue
 			}
@@ -371,8 +361,8 @@ func Differ(runs []*Benchmark) error {
 // value returns the last given value of a flag.
 func (r *Benchmark) value(name string) (value, from string) {
 	for _, s := range r.args {
-		if s.name == name {
-			value, from = s.value, ""
+		if s.Name == name {
+			value, from = s.Value, ""
 			if !s.inFile {
 				from = ", which --" + name + " on the command line does not"
 			}
@@ -395,13 +385,9 @@ func (r *Benchmark) Output() console.Options {
 }
 
 // on reports whether a boolean flag is given as true.
-func (r *Benchmark) on(name string) (on bool) {
-	for _, s := range r.args {
-		if s.name == name {
-			given, err := strconv.ParseBool(s.value)
-			on = given && err == nil
-		}
-	}
+func (r *Benchmark) on(name string) bool {
+	value, _ := r.value(name)
+	on, _ := strconv.ParseBool(value)
 	return on
 }
 
@@ -412,11 +398,11 @@ func (r *Benchmark) Text() string {
 	settings := map[string]any{"api": "v1", "benchmark": r.Name}
 	for _, s := range r.args {
 		if _, repeatable := s.flag.(*flagtype.List); repeatable {
-			before, _ := settings[s.name].([]string)
-			settings[s.name] = append(before, s.value)
+			before, _ := settings[s.Name].([]string)
+			settings[s.Name] = append(before, s.Value)
 			continue
 		}
-		settings[s.name] = s.value
+		settings[s.Name] = s.Value
 	}
 	text, _ := json.Marshal(map[string]any{"warp": settings}) // YAML has all of JSON; texts cannot fail
 	return strings.ReplaceAll(string(text), "{{", `{{"{{"}}`)

@@ -10,20 +10,17 @@ import (
 // Plans makes the plans of the missing runs, and returns that of the first; nil if none is missing. of returns the plan of
 // the run with a command line.
 func (s *Sweep) Plans(of func(args []string) (*plan.DryRun, error)) (first *plan.DryRun, err error) {
-	planned := map[int]bool{}
+	planned := map[*point]bool{}
 	for _, r := range s.folder.Missing() {
-		i, err := pointOf(s.Axes, r)
-		if err != nil {
-			return nil, err
-		}
-		if planned[i] {
+		p := s.at[r]
+		if planned[p] {
 			continue
 		}
-		d, err := of(s.points[i].args)
+		d, err := of(p.args)
 		if err != nil {
 			return nil, err
 		}
-		planned[i], s.points[i].cost = true, d.Cost
+		planned[p], p.cost = true, d.Cost
 		if first == nil {
 			first = d
 		}
@@ -38,11 +35,10 @@ func (s *Sweep) Cost() *plan.Cost {
 	uploaded := map[string]bool{}
 	missing := s.folder.Missing()
 	for i, r := range missing {
-		at, err := pointOf(s.Axes, r)
-		if err != nil || s.points[at].cost == nil {
+		p := s.at[r]
+		if p.cost == nil {
 			return nil
 		}
-		p := &s.points[at]
 		c := *p.cost
 		switch {
 		case uploaded[p.pool]:

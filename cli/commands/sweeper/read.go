@@ -32,42 +32,37 @@ func Runs(ctx context.Context, inv *command.Invocation, path string) (runs []swe
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := planOf(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	runs, err = runsOf(ctx, inv, path, m, plan, nil)
+	runs, plan, err := runsOf(ctx, inv, path, m, nil)
 	return runs, plan.Axes, err
 }
 
-// runsOf returns the runs that are done. known has the reports that were read already.
-func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, plan Plan, known map[string]*results.Report) (runs []sweep.Measurement, err error) {
+// runsOf returns the runs that are done, and the plan of all. known has the reports that were read already.
+func runsOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, known map[string]*results.Report) (runs []sweep.Measurement, plan Plan, err error) {
+	if plan, err = planOf(m); err != nil {
+		return nil, plan, err
+	}
 	for i, r := range m.Runs {
 		if r.State != series.Done {
 			continue
 		}
 		point, err := pointOf(plan.Axes, r)
 		if err != nil {
-			return nil, err
+			return nil, plan, err
 		}
 		log, report := filepath.Join(path, r.Log), known[r.Log]
 		if report == nil {
 			inv.Debugf("reading %s, %d of %d", log, i+1, len(m.Runs))
 			if report, err = runlog.Analyze(ctx, log, nil, aggregate.Options{}); err != nil {
-				return nil, err
+				return nil, plan, err
 			}
 		}
 		runs = append(runs, sweep.Measurement{Point: point, Again: r.Role == lastRole, Log: log, Began: r.Began, Report: report})
 	}
-	return runs, nil
+	return runs, plan, nil
 }
 
 func resultOf(ctx context.Context, inv *command.Invocation, path string, m *series.Manifest, known map[string]*results.Report, show []compare.Choice) (*sweep.Result, error) {
-	plan, err := planOf(m)
-	if err != nil {
-		return nil, err
-	}
-	runs, err := runsOf(ctx, inv, path, m, plan, known)
+	runs, plan, err := runsOf(ctx, inv, path, m, known)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ type Sweep struct {
 	folder *series.Folder
 	base   []string // command line of the benchmark, with its secrets
 	points []point
+	at     map[*series.Entry]*point // of each run
 	pools  map[string]*child.Pool
 	read   map[string]*results.Report
 	made   int           // runs by this process
@@ -72,13 +73,22 @@ type Check func(args []string) (*command.Line, error)
 // New prepares the runs of a folder that are missing. base is the command line of the benchmark, with its secrets. Nothing is
 // run and written yet.
 func New(inv *command.Invocation, folder *series.Folder, base []string, check Check) (*Sweep, error) {
-	s := &Sweep{inv: inv, folder: folder, base: base, pools: map[string]*child.Pool{}, read: map[string]*results.Report{}}
+	s := &Sweep{inv: inv, folder: folder, base: base, at: map[*series.Entry]*point{}, pools: map[string]*child.Pool{}, read: map[string]*results.Report{}}
 	var err error
 	if s.Plan, err = planOf(&folder.Manifest); err != nil {
 		return nil, err
 	}
-	s.points, err = checkPoints(base, s.Axes, check)
-	return s, err
+	if s.points, err = checkPoints(base, s.Axes, check); err != nil {
+		return nil, err
+	}
+	for _, r := range folder.Runs {
+		i, err := pointOf(s.Axes, r)
+		if err != nil {
+			return nil, err
+		}
+		s.at[r] = &s.points[i]
+	}
+	return s, nil
 }
 
 func planOf(m *series.Manifest) (p Plan, err error) {
@@ -193,11 +203,10 @@ func short(values []string) string {
 // minLength returns how long the runs take at least; 0 if that is not known.
 func (s *Sweep) minLength(runs []*series.Entry) (sum time.Duration) {
 	for _, r := range runs {
-		point, err := pointOf(s.Axes, r)
-		if err != nil || s.points[point].length == 0 {
+		if s.at[r].length == 0 {
 			return 0
 		}
-		sum += s.points[point].length + s.Pause
+		sum += s.at[r].length + s.Pause
 	}
 	return sum - s.Pause
 }
@@ -219,8 +228,8 @@ func (s *Sweep) shared(runs []*series.Entry) (pools, users int) {
 func (s *Sweep) users(runs []*series.Entry) map[string]int {
 	n := map[string]int{}
 	for _, r := range runs {
-		if point, err := pointOf(s.Axes, r); err == nil && s.points[point].pool != "" {
-			n[s.points[point].pool]++
+		if pool := s.at[r].pool; pool != "" {
+			n[pool]++
 		}
 	}
 	return n
@@ -266,11 +275,7 @@ func (s *Sweep) Run(ctx context.Context) (err error) {
 
 // makeRun makes one run and reads its log. later are the runs from this one on.
 func (s *Sweep) makeRun(ctx context.Context, r *series.Entry, later []*series.Entry) error {
-	point, err := pointOf(s.Axes, r)
-	if err != nil {
-		return &child.FolderError{Err: err}
-	}
-	report, err := child.Make(ctx, s.inv, s.folder, r, aggregate.Options{}, func() (child.Command, error) { return s.commandAt(ctx, &s.points[point], later) })
+	report, err := child.Make(ctx, s.inv, s.folder, r, aggregate.Options{}, func() (child.Command, error) { return s.commandAt(ctx, s.at[r], later) })
 	if err == nil {
 		s.read[r.Log] = report
 	}
@@ -345,8 +350,7 @@ func (s *Sweep) sayProgress(r *series.Entry, missing []*series.Entry, i int) {
 		}
 	}
 	left := time.Duration(len(missing)-i-1) * (s.spent/time.Duration(s.made) + s.Pause)
-	point, _ := pointOf(s.Axes, r)
-	s.inv.Notef("run %d of %d, %s: %s; about %s left", i+1, len(missing), s.points[point].label, figures, human.Duration(left.Round(time.Second)))
+	s.inv.Notef("run %d of %d, %s: %s; about %s left", i+1, len(missing), s.at[r].label, figures, human.Duration(left.Round(time.Second)))
 }
 
 // Result evaluates the runs that were made.

@@ -155,10 +155,7 @@ func (u *Upload) Close() {
 // client returns a client with the keys in the variables, or in the AWS environment and profiles.
 func (f *Flags) client(ctx context.Context, inv *command.Invocation, p destination) (*store.Client, error) {
 	home, _ := os.UserHomeDir()
-	env := func(name string) string {
-		value, _ := inv.Env(name)
-		return value
-	}
+	env := inv.Env.Value
 	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
 		return nil, exit.Usagef("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).WithHint("set both")

@@ -69,17 +69,15 @@ func (f *Flags) listen(inv *command.Invocation, o web.Options) (*web.Server, err
 
 // openBrowser opens an address in a browser. It returns false if there is none.
 func openBrowser(inv *command.Invocation, url string) bool {
-	has := func(name string) bool { value, ok := inv.Env(name); return ok && value != "" }
 	var c *exec.Cmd
 	switch {
-	case has("BROWSER"):
-		browser, _ := inv.Env("BROWSER")
-		c = exec.Command(browser, url)
+	case inv.Env.Value("BROWSER") != "":
+		c = exec.Command(inv.Env.Value("BROWSER"), url)
 	case runtime.GOOS == "darwin":
 		c = exec.Command("open", url)
 	case runtime.GOOS == "windows":
 		c = exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
-	case has("DISPLAY") || has("WAYLAND_DISPLAY"):
+	case inv.Env.Value("DISPLAY") != "" || inv.Env.Value("WAYLAND_DISPLAY") != "":
 		c = exec.Command("xdg-open", url)
 	default:
 		return false
