@@ -12,6 +12,7 @@ import (
 	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/commands/finder"
+	"warp/cli/commands/sweeper"
 	"warp/cli/exit"
 	"warp/cli/files/runlog"
 	"warp/cli/files/series"
@@ -81,7 +82,7 @@ func cmpCommand() *command.Command {
 
 // compareArguments compares two runs, or judges two or more sets of them.
 func compareArguments(ctx context.Context, inv *command.Invocation, analysis *reports.AnalysisFlags, asserts *reports.AssertFlags, allPairs bool, o compare.Options) error {
-	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == SweepName }) {
+	if slices.ContainsFunc(inv.Args, func(arg string) bool { return series.KindOf(arg) == sweeper.Kind }) {
 		if allPairs {
 			return exit.Usagef("--all-pairs is for more than two sets, but warp cmp compares two sweeps").WithHint("leave it out")
 		}

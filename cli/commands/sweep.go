@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	"warp/cli/terminal/redact"
 	"warp/internal/human"
 	"warp/internal/suggest"
+	"warp/pkg/bench"
 	"warp/pkg/compare"
 	"warp/pkg/sweep"
 )
@@ -37,14 +39,11 @@ type sweepFlags struct {
 	show    reports.SweepFlags
 }
 
-// SweepName is the name of the command.
-const SweepName = sweeper.Kind
-
 // sweepCommand runs a benchmark at many points.
 func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 	f := &sweepFlags{}
 	return &command.Command{
-		Name: SweepName, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
+		Name: sweeper.Kind, Args: "[BENCHMARK|FOLDER [flags]]", Section: command.SectionOther,
 		Summary: "run a benchmark at many points, such as concurrencies or sizes",
 		About: []string{
 			"Varies one or two flags of BENCHMARK. VALUES are a list a,b,c or a range FROM..TOxFACTOR or",
@@ -271,7 +270,7 @@ func (f *sweepFlags) make(ctx context.Context, inv *command.Invocation, folder *
 		}
 		return err
 	}
-	if n := len(folder.Missing()); n > 0 && sweeper.Interrupted(failed) {
+	if n := len(folder.Missing()); n > 0 && errors.Is(failed, bench.ErrInterrupted) {
 		inv.Notef("%s missing; warp sweep --resume %s makes them", human.Count(n, "run is", "runs are"), folder.Path)
 	}
 	return exit.Join(failed, reports.ShowSweep(inv, r, &f.show))

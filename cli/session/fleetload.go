@@ -211,7 +211,7 @@ func (l *Fleet) Run(ctx context.Context, _ []recording.Sink) error {
 	}
 	stop = func() {}
 	err = l.fleet.Measure(ctx, func() {
-		stopShowing, stopSteady, stopAssertions := l.s.measuring(), l.watchSteadiness(), l.watchAssertions()
+		stopShowing, stopSteady, stopAssertions := (&Progress{Session: l.s}).Measuring(), l.watchSteadiness(), l.watchAssertions()
 		stop = func() { stopShowing(); stopSteady(); stopAssertions() }
 	})
 	stop()

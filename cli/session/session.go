@@ -209,11 +209,6 @@ func (s *Session) endRows(ctx context.Context) (notes []string, incomplete error
 	return notes, exit.Join(unread, incomplete)
 }
 
-// measuring shows the figures of the run until stop is called.
-func (s *Session) measuring() (stop func()) {
-	return (&Progress{Session: s}).Measuring()
-}
-
 // snapshot returns the live figures.
 func (s *Session) snapshot() monitor.Snapshot {
 	if l, ok := s.Load.(liveLoad); ok {

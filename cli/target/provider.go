@@ -2,7 +2,6 @@ package target
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"os"
 	"slices"
@@ -203,7 +202,7 @@ func (f *Flags) speaksS3() bool {
 }
 
 // identify finds out as whom to talk to a store that has credentials of its own kind.
-func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
+func (f *Flags) identify(inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
 	source, secrets, err := f.Provider.Identify(&provider.Identity{
 		Token: f.accessToken, Access: f.AccessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.Signature == "IAM",
@@ -224,42 +223,32 @@ func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *stor
 // CredentialSource names the source of the credentials; "" = the sources of S3.
 func (f *Flags) CredentialSource() string { return f.source }
 
-// A need is a feature of the store that a flag or a command needs.
-type need struct {
-	given   bool
-	what    string
-	feature provider.Feature
-}
-
 // Require refuses what needs a feature that the store lacks, if it is given: a flag
 // or a command.
 func (f *Flags) Require(given bool, what string, feature provider.Feature) error {
-	return f.checkNeeds([]need{{given, what, feature}})
-}
-
-// checkNeeds returns an error for flags that need a feature that the store lacks.
-func (f *Flags) checkNeeds(needs []need) error {
-	for _, n := range needs {
-		if !n.given {
-			continue
-		}
-		if err := f.Provider.Check(n.what, n.feature); err != nil {
-			var lack *provider.LackError
-			errors.As(err, &lack)
-			if lack.Hint != "" {
-				return exit.Usagef("%w", err).WithHint("%s", lack.Hint)
-			}
-			return exit.Usagef("%w", err)
-		}
+	if !given {
+		return nil
 	}
-	return nil
+	err := f.Provider.Check(what, feature)
+	var lack *provider.LackError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &lack) && lack.Hint != "":
+		return exit.Usagef("%w", err).WithHint("%s", lack.Hint)
+	}
+	return exit.Usagef("%w", err)
 }
 
 // checkOptions refuses options that the store lacks.
 func (f *Flags) checkOptions() error {
 	o := &f.Options
 	signs := f.Signature != "S3V4" && f.Signature != "IAM"
-	err := f.checkNeeds([]need{
+	for _, n := range []struct {
+		given   bool
+		what    string
+		feature provider.Feature
+	}{
 		{o.Encrypt, "--encrypt", provider.CustomerKeys},
 		{o.sseS3, "--sse-s3-encrypt", provider.StoreKeys},
 		{o.kmsKey != "", "--sse-kms-key", provider.ServiceKeys},
@@ -275,9 +264,10 @@ func (f *Flags) checkOptions() error {
 		{f.sessionToken != "", "--session-token", provider.Signatures},
 		{f.accessToken != "", "--access-token", provider.BearerTokens},
 		{f.engine == "minio", "--engine=minio", provider.MinioEngine},
-	})
-	if err != nil {
-		return err
+	} {
+		if err := f.Require(n.given, n.what, n.feature); err != nil {
+			return err
+		}
 	}
 	sum := store.Checksum(o.checksum)
 	if o.checksum == "MD5" {

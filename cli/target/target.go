@@ -310,7 +310,7 @@ func (f *Flags) findStore(ctx context.Context, inv *command.Invocation, cfg *sto
 		return exit.Errorf("--resolve-host: %w", err)
 	}
 	if f.Provider.Identify != nil {
-		return f.identify(ctx, inv, cfg)
+		return f.identify(inv, cfg)
 	}
 	all, err := f.credentials(ctx, inv, cfg)
 	if err != nil {

@@ -21,7 +21,6 @@ import (
 	"warp/internal/human"
 	"warp/internal/pause"
 	"warp/pkg/aggregate"
-	"warp/pkg/bench"
 	"warp/pkg/compare"
 	"warp/pkg/results"
 	"warp/pkg/sweep"
@@ -357,6 +356,3 @@ func (s *Sweep) sayProgress(r *series.Entry, missing []*series.Entry, i int) {
 func (s *Sweep) Result(ctx context.Context, show []compare.Choice) (*sweep.Result, error) {
 	return resultOf(ctx, s.inv, s.folder.Path, &s.folder.Manifest, s.read, show)
 }
-
-// Interrupted reports whether a person ended the sweep.
-func Interrupted(err error) bool { return errors.Is(err, bench.ErrInterrupted) }
