@@ -327,10 +327,10 @@ func (p *parser) limit(a *Assertion) error {
 	if strings.EqualFold(word, "in") {
 		word = "" // belongs to a share
 	}
-	units := a.units()
 	if word == "" {
-		return p.fail(at, "write "+sign+number+units[len(units)/2].Name, "the unit is missing")
+		return p.fail(at, "write "+sign+number+strings.TrimLeft(example(a), "+.0123456789"), "the unit is missing")
 	}
+	units := a.units()
 	i := slices.IndexFunc(units, func(u Unit) bool { return u.Name == word || u.Name == "µs" && word == "μs" })
 	if i < 0 {
 		return p.unknownUnit(a, word, at)
