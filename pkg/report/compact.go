@@ -29,9 +29,7 @@ func Compact(w io.Writer, r *results.Report, o printer.Options, log string) erro
 	p := &compactPrinter{*newPrinter(o), r}
 	p.fidelity(r.Replay)
 	p.consistency(r.Consistency)
-	for _, s := range r.Events() {
-		p.Paragraph("Event:", s)
-	}
+	p.Paragraph("Event:", r.Events()...)
 	for i := range r.Groups {
 		if g := &r.Groups[i]; g.Kind == results.KindPreparation {
 			p.preparation(i)
@@ -183,14 +181,12 @@ func (p *compactPrinter) table(ops []*results.Operation) {
 	for i, op := range ops {
 		rows[i] = figures.Of(op)
 	}
-	for _, line := range columns.Fit(figures.Columns("", rows, figures.Unit(rows), figures.Report()...), p.MaxWidth(), func(row int, title, cell string) string {
+	p.Columns(figures.Columns("", rows, figures.Unit(rows), figures.Report()...), func(row int, title, cell string) string {
 		if title == "errors" && ops[row].Errors > 0 {
 			return p.Paint(cell, color.FgRed)
 		}
 		return cell
-	}) {
-		p.Line("%s", line)
-	}
+	})
 }
 
 // errors counts failures by code, the most frequent first.
@@ -236,12 +232,10 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 	if x == nil || len(op.Segments) < 2 {
 		return
 	}
-	value := func(s *results.Segment) float64 { return s.BytesPerS }
 	unit := human.SegmentUnit(x.Fastest.BytesPerS)
 	show := func(s *results.Segment) string { return unit.Digits(s.BytesPerS) }
 	name := unit.Name()
 	if x.By == "objects" {
-		value = func(s *results.Segment) float64 { return s.ObjectsPerS }
 		show = func(s *results.Segment) string { return human.PerSecond(s.ObjectsPerS) }
 		name = "obj/s"
 	}
@@ -258,7 +252,7 @@ func (p *compactPrinter) overTime(op *results.Operation) {
 	}
 	values := make([]float64, len(op.Segments))
 	for i := range op.Segments {
-		values[i] = value(&op.Segments[i])
+		values[i] = op.Segments[i].Rate(x.By != "objects")
 	}
 	if room := p.MaxWidth() - utf8.RuneCountInString(line); room >= min(8, len(values)) {
 		p.Line("%s", line+human.Sparkline(values, min(room, 60)))

@@ -28,9 +28,7 @@ func FindText(w io.Writer, r *find.Report, o printer.Options) error {
 		p.Line("At least %s: %s.", r.Show(r.AtLeast), r.Enough)
 	}
 	p.Line("")
-	for _, l := range columns.Fit(FindColumns(r), p.MaxWidth(), nil) {
-		p.Line("%s", l)
-	}
+	p.Columns(FindColumns(r), nil)
 	for i, n := range r.Notes {
 		if i == 0 {
 			p.Line("")

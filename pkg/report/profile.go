@@ -16,24 +16,18 @@ import (
 func ProfileText(w io.Writer, x *workload.Profile, o printer.Options) error {
 	p := newPrinter(o)
 	p.Line("%s", p.Bold(human.Wrap(ProfileHeadline(x)+".", 0, p.MaxWidth(), "")))
-	for _, s := range ProfileSentences(x) {
-		p.Paragraph("", s)
-	}
+	p.Paragraph("", ProfileSentences(x)...)
 	if len(x.Arrivals.Requests) > 1 {
 		p.Line("")
 		p.Line("Requests/s over time, up to %s:", human.PerSecond(highestRate(&x.Arrivals)))
 		p.Line("  %s", human.Sparkline(x.Arrivals.Rates(), min(p.MaxWidth()-2, 60)))
 	}
 	p.Line("")
-	for _, l := range columns.Fit(ProfileColumns(x), p.MaxWidth(), nil) {
-		p.Line("%s", l)
-	}
+	p.Columns(ProfileColumns(x), nil)
 	if x.Reuse != nil {
 		p.Line("")
 		p.Line("Downloads that a cache could have served (LRU):")
-		for _, l := range columns.Fit(CacheColumns(x.Reuse), p.MaxWidth(), nil) {
-			p.Line("%s", l)
-		}
+		p.Columns(CacheColumns(x.Reuse), nil)
 	}
 	for i, n := range x.Notes {
 		if i == 0 {

@@ -303,6 +303,14 @@ type Segment struct {
 	ClientShare *float64 `json:"client_share,omitempty"`
 }
 
+// Rate returns the bytes or the objects per second.
+func (s *Segment) Rate(bytes bool) float64 {
+	if bytes {
+		return s.BytesPerS
+	}
+	return s.ObjectsPerS
+}
+
 // A HeatMap contains how many successful requests started in each segment, by duration.
 type HeatMap struct {
 	BoundsMS []float64  `json:"bounds_ms"` // bucket i holds times from bound i up to the next bound, exclusive

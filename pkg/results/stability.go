@@ -91,10 +91,7 @@ func (s *stretch) end() time.Time { return s.start.Add(time.Duration(s.seconds *
 func joinNeighbours(segments []Segment, k int, byBytes bool) (all []stretch) {
 	for i := range segments {
 		s := &segments[i]
-		rate := s.ObjectsPerS
-		if byBytes {
-			rate = s.BytesPerS
-		}
+		rate := s.Rate(byBytes)
 		if i%k == 0 && (len(all) == 0 || 2*(len(segments)-i) >= k) {
 			all = append(all, stretch{start: s.Start})
 		}

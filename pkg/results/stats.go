@@ -1,8 +1,8 @@
 package results
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"warp/pkg/stats"
@@ -16,12 +16,10 @@ func ExtremesOf(all []Segment, byBytes bool) *Extremes {
 		return nil
 	}
 	e := &Extremes{Segments: len(list), By: "objects"}
-	rate := func(s *Segment) float64 { return s.ObjectsPerS }
 	if byBytes {
 		e.By = "bytes"
-		rate = func(s *Segment) float64 { return s.BytesPerS }
 	}
-	sort.SliceStable(list, func(i, j int) bool { return rate(&list[i]) < rate(&list[j]) })
+	slices.SortStableFunc(list, func(a, b Segment) int { return cmp.Compare(a.Rate(byBytes), b.Rate(byBytes)) })
 	e.Slowest, e.Median, e.Fastest = list[0], list[(len(list)-1)/2], list[len(list)-1]
 	return e
 }

@@ -22,14 +22,12 @@ func Compact(w io.Writer, c compare.Changes, o printer.Options) error {
 	}
 	p := newPrinter(o)
 	if len(c.Operations) > 0 {
-		for _, line := range columns.Fit(changeColumns(c.Operations), p.MaxWidth(), func(row int, title, cell string) string {
+		p.Columns(changeColumns(c.Operations), func(row int, title, cell string) string {
 			if e := c.Operations[row].Errors; title == "errors" && e.After > e.Before {
 				return p.Paint(cell, color.FgRed)
 			}
 			return cell
-		}) {
-			p.Line("%s", line)
-		}
+		})
 	}
 	p.Paragraph("", workloadsOf(c.Before.Workload, c.After.Workload))
 	workload, other := divide(c.Parameters)
@@ -48,12 +46,8 @@ func Compact(w io.Writer, c compare.Changes, o printer.Options) error {
 			p.Paragraph("", "only in the log "+side.name+": "+strings.Join(side.ops, ", "))
 		}
 	}
-	for _, s := range c.Before.Warnings {
-		p.Paragraph("Before, warning:", s)
-	}
-	for _, s := range c.After.Warnings {
-		p.Paragraph("After, warning:", s)
-	}
+	p.Paragraph("Before, warning:", c.Before.Warnings...)
+	p.Paragraph("After, warning:", c.After.Warnings...)
 	if len(c.Operations) > 0 {
 		p.Paragraph("", TwoRuns)
 	}

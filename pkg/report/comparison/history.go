@@ -56,9 +56,7 @@ func (p *textPrinter) workload(w *compare.Workload) {
 		return cell
 	})
 	p.Line("")
-	for _, s := range HistoryRemarks(w, p.Location) {
-		p.Paragraph("", s)
-	}
+	p.Paragraph("", HistoryRemarks(w, p.Location)...)
 }
 
 // WorkloadTitle names a workload, with its identity if that is known.

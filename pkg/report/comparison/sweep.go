@@ -29,12 +29,8 @@ func SweepText(w io.Writer, r *sweep.Result, o printer.Options) error {
 		p.curve(r)
 	}
 	p.Line("")
-	for _, s := range SweepRemarks(r) {
-		p.Sentences(s)
-	}
-	for _, s := range SweepWarnings(r) {
-		p.Paragraph("Warning:", s)
-	}
+	p.Sentences(SweepRemarks(r)...)
+	p.Paragraph("Warning:", SweepWarnings(r)...)
 	return p.To(w)
 }
 

@@ -31,9 +31,7 @@ func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) er
 		t.print()
 	}
 	p.Line("")
-	for _, s := range SweepComparisonRemarks(c) {
-		p.Sentences(s)
-	}
+	p.Sentences(SweepComparisonRemarks(c)...)
 	for _, s := range c.Warnings {
 		p.Paragraph("Warning:", s+".")
 	}

@@ -281,12 +281,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	bytes := slices.ContainsFunc(same.of, func(op *results.Operation) bool { return op != nil && op.HasBytes() })
 	var lines []svg.Line
 	for i := range same.of {
-		lines = append(lines, svg.Line{Label: sides[i].name, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 {
-			if bytes {
-				return segments[i][k].BytesPerS
-			}
-			return segments[i][k].ObjectsPerS
-		})})
+		lines = append(lines, svg.Line{Label: sides[i].name, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 { return segments[i][k].Rate(bytes) })})
 	}
 	show := func(v float64) string { return rateText(v, bytes) }
 	return p.rateChart("throughput", same.label, rangeOf(lines, show), 1, timeline{length: length, x: x}, lines, bytes)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/columns"
 	"warp/internal/human"
 
 	"github.com/fatih/color"
@@ -82,13 +83,22 @@ func (p *Printer) Sentences(all ...string) {
 	}
 }
 
-// Paragraph prints a text after a title such as "Warning:", which is colored. Further lines are indented.
-func (p *Printer) Paragraph(title, text string) {
-	text = human.Wrap(title+" "+text, 0, p.MaxWidth(), "  ")
-	if rest, ok := strings.CutPrefix(text, title); ok && title != "" {
-		text = p.Paint(title, color.FgYellow) + rest
+// Paragraph prints texts, each after a title such as "Warning:", which is colored. Further lines are indented.
+func (p *Printer) Paragraph(title string, all ...string) {
+	for _, text := range all {
+		text = human.Wrap(title+" "+text, 0, p.MaxWidth(), "  ")
+		if rest, ok := strings.CutPrefix(text, title); ok && title != "" {
+			text = p.Paint(title, color.FgYellow) + rest
+		}
+		p.Line("%s", text)
 	}
-	p.Line("%s", text)
+}
+
+// Columns prints as many columns of a table as fit. paint, if not nil, may color a cell after it is padded.
+func (p *Printer) Columns(table []columns.Column, paint func(row int, title, cell string) string) {
+	for _, l := range columns.Fit(table, p.MaxWidth(), paint) {
+		p.Line("%s", l)
+	}
 }
 
 // Warnings prints warnings, each after the title. Lines of a known width are broken between words; otherwise each warning is
