@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -23,9 +24,7 @@ func TestTimesOfManyHosts(t *testing.T) {
 		whole := count(t, rows, w, Options{Verbose: true})
 		whole.windows.Common.Cold, whole.groupOf(measured, oplog.Statement{}).window.Cold = 3, 3
 		r, err := whole.Report()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, op := range r.Operations {
 			timesAddUp(t, op.Segments, op.Inside)
 			for _, h := range op.Hosts {
@@ -79,22 +78,14 @@ func TestTimesThatAreTooMany(t *testing.T) {
 				limit = 0
 			}
 			b, err := count(t, parts[i], w, o).encodeWithin(limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			far, err := Decode(b, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sum.Merge(far); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
+			check.OK(t, sum.Merge(far))
 		}
 		sum.Close(oplog.Trailer{})
 		r, err := sum.Report()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, op := range r.Operations {
 			timesAddUp(t, op.Segments, op.Inside)
 			for _, h := range op.Hosts {
@@ -128,9 +119,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var b bytes.Buffer
 		w, err := flate.NewWriter(&b, flate.BestSpeed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
 			t.Fatal(err)
 		}

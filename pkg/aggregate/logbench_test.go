@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 )
@@ -23,9 +24,7 @@ const logRows = 1_000_000
 func writeTurns(tb testing.TB, path string, rows int, ops []string, windowed bool) {
 	tb.Helper()
 	f, err := oplog.Create(path, oplog.Header{Warp: "test", Run: "run", Client: "k3Xq", Windowed: windowed})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.OK(tb, err)
 	const threads, turn = 32, int64(100 * time.Millisecond)
 	rng := rand.New(rand.NewPCG(1, 2))
 	begin := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixNano()
@@ -35,24 +34,18 @@ func writeTurns(tb testing.TB, path string, rows int, ops []string, windowed boo
 	}
 	window := oplog.Window{Start: begin, Begin: begin + turn, End: begin + int64(rows)*8000}
 	if windowed {
-		if err := f.SetWindow(oplog.Window{Start: begin, Begin: begin + turn}); err != nil {
-			tb.Fatal(err)
-		}
+		check.OK(tb, f.SetWindow(oplog.Window{Start: begin, Begin: begin + turn}))
 	}
 	for end := begin + turn; rows > 0; end += turn {
 		for thread := range free {
 			for free[thread] < end && rows > 0 {
 				r := turnRow(rng, ops, thread, free[thread])
-				if err := f.Write([]oplog.Record{r}); err != nil {
-					tb.Fatal(err)
-				}
+				check.OK(tb, f.Write([]oplog.Record{r}))
 				free[thread] += int64(r.Duration) + 2000
 				rows--
 			}
 		}
-		if err := f.Flush(); err != nil {
-			tb.Fatal(err)
-		}
+		check.OK(tb, f.Flush())
 	}
 	t := oplog.Trailer{End: "completed"}
 	if windowed {
@@ -105,9 +98,7 @@ func benchmarkAnalyze(b *testing.B, path string) {
 	cpu := cpuTime()
 	for b.Loop() {
 		r, err := aggregate.Analyze(log, aggregate.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, err)
 		n := uint64(0)
 		for i := range r.Operations {
 			n += r.Operations[i].Requests

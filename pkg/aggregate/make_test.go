@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -74,9 +75,7 @@ func analyze(t testing.TB, rows []oplog.Record, o Options) *results.Report {
 func analyzeLog(t testing.TB, log Log, o Options) *results.Report {
 	t.Helper()
 	r, err := Analyze(log, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 
@@ -84,9 +83,7 @@ func analyzeLog(t testing.TB, log Log, o Options) *results.Report {
 func render(t testing.TB, r *results.Report) string {
 	t.Helper()
 	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(b)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -177,22 +178,14 @@ func TestMarksDoNotDependOnTheOrder(t *testing.T) {
 	marks := []oplog.Mark{{At: 101 * sec, Text: "before the start"}, {At: 108*sec + 5, Text: "first"}, {At: 111*sec - 77, Text: "second"}, {At: 125 * sec, Text: "after the end"}}
 	want := render(t, analyzeLog(t, marked(rows, w, marks...), Options{}))
 	s := NewSummary(Options{})
-	if err := s.SetWindow(w); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.SetWindow(w))
 	for _, m := range marks {
-		if err := s.AddMark(m); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.AddMark(m))
 	}
-	if err := s.Write(shuffled(rows, 1)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Write(shuffled(rows, 1)))
 	s.Close(oplog.Trailer{End: "completed", Window: &w})
 	r, err := s.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.Describe(oplog.Header{Warp: "test", Windowed: true}, oplog.Trailer{End: "completed", Window: &w})
 	same(t, "shuffled", render(t, r), want)
 	for _, i := range []int{0, 3} {

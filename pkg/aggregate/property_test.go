@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/compare"
 	"warp/pkg/oplog"
@@ -69,20 +70,14 @@ func merged(t *testing.T, parts [][]oplog.Record, w oplog.Window, order []int, n
 		if nested && k > 0 {
 			into = inner
 		}
-		if err := into.Merge(travelled(t, count(t, parts[i], w, o), o)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, into.Merge(travelled(t, count(t, parts[i], w, o), o)))
 	}
 	if nested {
-		if err := sum.Merge(inner); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, sum.Merge(inner))
 	}
 	sum.Close(oplog.Trailer{})
 	r, err := sum.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return render(t, r)
 }
 
@@ -90,9 +85,7 @@ func merged(t *testing.T, parts [][]oplog.Record, w oplog.Window, order []int, n
 func count(t *testing.T, rows []oplog.Record, w oplog.Window, o Options) *Summary {
 	t.Helper()
 	s := NewSummary(o)
-	if err := s.SetWindow(w); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.SetWindow(w))
 	_ = s.Write(rows)
 	return s
 }
@@ -101,13 +94,9 @@ func count(t *testing.T, rows []oplog.Record, w oplog.Window, o Options) *Summar
 func travelled(t *testing.T, s *Summary, o Options) *Summary {
 	t.Helper()
 	b, err := s.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s, err = Decode(b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 
@@ -126,9 +115,7 @@ func TestMerge(t *testing.T) {
 		whole.windows.Common.Cold = 3 // one of each part
 		whole.groupOf(measured, oplog.Statement{}).window.Cold = 3
 		r, err := whole.Report()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		want := render(t, r)
 		for name, rule := range rules {
 			parts := pieces(rows, 3, rule)
@@ -163,9 +150,7 @@ func TestOnePass(t *testing.T) {
 			}
 			s := count(t, shuffled(rows, 3), w, o)
 			want, err := s.describe(log.header, log.trailer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			same(t, "one pass", render(t, got), render(t, want))
 		}
 	})
@@ -258,9 +243,7 @@ func TestCompareWithItself(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		js, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		zeroDiffs(t, js)
 	})
 }
@@ -269,9 +252,7 @@ func TestCompareWithItself(t *testing.T) {
 func zeroDiffs(t *testing.T, js []byte) {
 	t.Helper()
 	var doc any
-	if err := json.Unmarshal(js, &doc); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(js, &doc))
 	found := 0
 	var walk func(v any)
 	walk = func(v any) {

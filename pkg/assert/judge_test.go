@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -56,24 +57,18 @@ func reportWithin(t *testing.T, rows []oplog.Record, window time.Duration, asser
 	var all []*Assertion
 	for _, text := range assertions {
 		a, err := Parse(text, known())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all = append(all, a)
 	}
 	s := aggregate.NewSummary(aggregate.Options{Slices: Slices(all)})
 	w := oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: testlog.Epoch + int64(window)}
-	if err := s.SetWindow(w); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.SetWindow(w))
 	for i := range rows {
 		s.Add(&rows[i])
 	}
 	s.Close(oplog.Trailer{Window: &w, End: "completed"})
 	r, err := s.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r, all
 }
 
@@ -271,9 +266,7 @@ func TestTrackers(t *testing.T) {
 	judged := Judge(all, r, false)
 	var b strings.Builder
 	var bencher map[string]map[string]map[string]float64
-	if err := Bencher(&b, "get", r, judged); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Bencher(&b, "get", r, judged))
 	if err := json.Unmarshal([]byte(b.String()), &bencher); err != nil {
 		t.Fatalf("%v: %s", err, b.String())
 	}
@@ -286,16 +279,12 @@ func TestTrackers(t *testing.T) {
 	names := map[bool][]string{}
 	for _, smaller := range []bool{true, false} {
 		b.Reset()
-		if err := GitHubAction(&b, "get", r, judged, smaller); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, GitHubAction(&b, "get", r, judged, smaller))
 		var entries []struct {
 			Name, Unit string
 			Value      *float64
 		}
-		if err := json.Unmarshal([]byte(b.String()), &entries); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal([]byte(b.String()), &entries))
 		for _, e := range entries {
 			if e.Unit == "" || e.Value == nil {
 				t.Errorf("%+v", e)

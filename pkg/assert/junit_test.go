@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/results"
 )
 
@@ -143,9 +144,7 @@ func TestJUnit(t *testing.T) {
 	for _, judged := range [][]results.Assertion{nil, all[:1], all[1:2], all[2:3], all[3:], all, slices.Concat(all, all)} {
 		for _, seconds := range []float64{0, 12.3456, 86400.5, 1e6} {
 			var b strings.Builder
-			if err := JUnit(&b, "get", seconds, judged); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, JUnit(&b, "get", seconds, judged))
 			suite := parseXML(t, b.String())
 			if wrong := suite.check(); len(wrong) > 0 {
 				t.Errorf("%s\n%s", strings.Join(wrong, "\n"), b.String())

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/results"
 )
 
@@ -39,9 +40,7 @@ func TestJudgeMarks(t *testing.T) {
 		{"longest_gap<30s", []results.MarkReport{outside}, false, results.Failed, "there is no data: no mark"},
 	} {
 		a, err := Parse(test.text, known())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		report := &results.Report{Marks: test.marks, Groups: []results.GroupReport{{WindowEnd: at.Add(time.Minute)}}}
 		got := Judge([]*Assertion{a}, report, test.strict)
 		if len(got) != 1 || got[0].Result != test.want || !strings.Contains(got[0].Sentence, test.in) || (got[0].Measured != nil) != strings.Contains(got[0].Sentence, ": measured") {

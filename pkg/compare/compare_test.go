@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 )
@@ -36,9 +37,7 @@ func options() Options { return Options{MinEffect: minEffect, MaxErrors: MaxErro
 func judge(t *testing.T, before, after []Run, o Options) *Verdicts {
 	t.Helper()
 	v, err := Judge(before, after, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/results"
 )
 
@@ -40,16 +41,12 @@ func (s *scipySet) runs(name string) (all []Run) {
 func TestSetsAgreeWithSciPy(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/sets.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var want struct {
 		Sets         []scipySet
 		First, Pairs []scipyRow
 	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &want))
 	var sets []Set
 	index := map[string]int{}
 	for i := range want.Sets {
@@ -61,9 +58,7 @@ func TestSetsAgreeWithSciPy(t *testing.T) {
 	o.Judge, _ = ParseChoices("throughput,p50")
 	for _, all := range []bool{false, true} {
 		got, err := JudgeSets(sets, all, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		rows := want.First
 		if all {
 			rows = want.Pairs
@@ -100,9 +95,7 @@ func TestSetsAreJudgedByThemselves(t *testing.T) {
 	early := runsOf("b", scaled(1.5)...)
 	early[0].Report.End = "interrupted"
 	got, err := JudgeSets([]Set{{"a", runsOf("a", base...)}, {"b", early}, {"c", runsOf("c", scaled(1.3)...)}, {"d", runsOf("d", scaled(2)[:3]...)}}, false, options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, want := range []Verdict{Withheld, Better, TooFew} {
 		if v := got.Comparisons[i]; v.Verdict != want {
 			t.Errorf("%s: %s, want %s", v.After.Name, v.Verdict, want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/results"
 	"warp/pkg/stats"
 )
@@ -87,9 +88,7 @@ func simulate(t *testing.T, seed uint64, runs int, paired bool, effect float64) 
 	s := &score{}
 	for range *simulated {
 		v, err := Judge(m.side(runs, 1), m.side(runs, 1+effect), Options{MinEffect: 1e-9, Paired: paired, planner: planner})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s.add(v, effect)
 	}
 	// The predicted power of a comparison follows from its estimate of the spread. With so few runs

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/assert"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -139,9 +140,7 @@ func (s *simulation) search(t *testing.T, text string, seed uint64, adjust func(
 		adjust(&o)
 	}
 	r, err := Run(context.Background(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -36,9 +37,7 @@ func TestLiveMergesExactly(t *testing.T) {
 		}
 		text := parts[i].Append(nil)
 		s, err := Read(text, off)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if i == 0 {
 			t.Logf("%d bytes for a client", len(text))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -44,9 +45,7 @@ func TestCompactFits(t *testing.T) {
 		r.Replay = &results.Replay{Log: "friday.csv.zst", Speed: 2, Requests: 2000, Sent: 1990, OnTime: 1900, OnTimeMS: 1, NotSent: []oplog.NotSent{{Op: "LIST", Why: "it cannot be", Count: 10}}}
 		for width := 40; width <= 200; width += 7 {
 			var b bytes.Buffer
-			if err := Compact(&b, r, printer.Options{Width: width}, "warp-mixed-2026-01-31[120000]-abcd.csv.zst"); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, Compact(&b, r, printer.Options{Width: width}, "warp-mixed-2026-01-31[120000]-abcd.csv.zst"))
 			for line := range strings.Lines(b.String()) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
 					t.Errorf("%s: %d of %d columns: %s", name, n, width, line)
@@ -73,9 +72,7 @@ func TestCompactEvents(t *testing.T) {
 		r.Operations[0].Segments = append(r.Operations[0].Segments, results.Segment{Start: time.Date(2026, 11, 23, 10, 0, i, 0, time.UTC), DurationS: 1, ObjectsPerS: rate, PartialOps: 1})
 	}
 	var b strings.Builder
-	if err := Compact(&b, r, printer.Options{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Compact(&b, r, printer.Options{}, ""))
 	const want = "Event: Assertion p99<5ms failed: measured 8 ms.\nEvent: GET: outage of at least 1.0s from 10:00:02 UTC on, in which hardly any\n  request succeeded.\nGET "
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "p99<5ms") != 1 || !strings.Contains(got, "Assertion: errors<1% holds") {
 		t.Error(got)

@@ -21,18 +21,14 @@ import (
 func golden(t *testing.T, name string, write func(io.Writer) error) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, write(&b))
 	check.Golden(t, filepath.Join("testdata", name), b.String())
 }
 
 func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *results.Report {
 	t.Helper()
 	r, err := aggregate.Analyze(testlog.Log(rows), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 
@@ -77,14 +73,10 @@ func TestGoldenDescribed(t *testing.T) {
 func TestGoldenAggregated(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("../miniowarp/testdata/aggregated.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer file.Close()
 	r, err := miniowarp.Read(file, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	golden(t, "aggregated.txt", func(w io.Writer) error { return Text(w, r, printer.Options{Verbose: true}) })
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/report/printer"
@@ -21,12 +22,8 @@ func TestRunsCSVIsCalledAsJSON(t *testing.T) {
 	r := analyze(t, l.Rows(1), aggregate.Options{})
 	r.Benchmark, r.Engine, r.End, r.Warp = "mixed", "lean", "completed", "1.0"
 	var b, doc bytes.Buffer
-	if err := RunsCSV(&b, []RecordedRun{{Set: "=SUM(A1)", File: "a,b", Report: r}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := printer.JSON(&doc, r); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, RunsCSV(&b, []RecordedRun{{Set: "=SUM(A1)", File: "a,b", Report: r}}))
+	check.OK(t, printer.JSON(&doc, r))
 	rows, err := csv.NewReader(&b).ReadAll()
 	if err != nil || len(rows) != 1+len(r.Operations) {
 		t.Fatalf("%d lines, %v", len(rows), err)
@@ -34,9 +31,7 @@ func TestRunsCSVIsCalledAsJSON(t *testing.T) {
 	var document map[string]any
 	d := json.NewDecoder(&doc)
 	d.UseNumber()
-	if err := d.Decode(&document); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, d.Decode(&document))
 	compared := 0
 	for i, row := range rows[1:] {
 		op := document["operations"].([]any)[i].(map[string]any)

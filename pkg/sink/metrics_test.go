@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"warp/internal/check"
 	"warp/internal/wire"
 	"warp/pkg/counter"
 	"warp/pkg/oplog"
@@ -25,9 +26,7 @@ func deflate(t testing.TB, plain []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, _ = w.Write(plain)
 	_ = w.Close()
 	return b.Bytes()
@@ -39,9 +38,7 @@ func exposed(t testing.TB, all ...ClientCounts) (n int) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newExposition("get", func() []ClientCounts { return all }))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, f := range families {
 		n += len(f.GetMetric())
 	}
@@ -55,13 +52,9 @@ func TestCountsTravel(t *testing.T) {
 	m.InFlight(map[string]int{"GET": 3, "PUT": 0})
 	want := m.Counts()
 	data, err := want.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got, err := ReadCounts(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -101,9 +94,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(data), err)
 	}
 	c, err := ReadCounts(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	requests, failed := uint64(0), uint64(0)
 	for _, s := range c.series {
 		requests += s.Requests
@@ -125,9 +116,7 @@ func TestHostileCounts(t *testing.T) {
 		c := &Counts{series: []series{{place: at}}, failures: []failure{{failing{at, "x"}, 1}}, inFlight: []flight{{"GET", 1}}}
 		change(c)
 		data, err := c.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return data
 	}
 	if _, err := ReadCounts(one(func(*Counts) {})); err != nil {

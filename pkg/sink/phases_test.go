@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -17,9 +18,7 @@ func TestPhasesInStatsD(t *testing.T) {
 	t.Parallel()
 	r := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{})
 	s, err := newStatsD(r.UDP, "warp.host-client.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var rows []oplog.Record
 	for i := range 30 {
 		row := oplog.Record{Op: "GET", Objects: 1, Bytes: 1, Duration: 20 * time.Millisecond, Status: 200}
@@ -31,9 +30,7 @@ func TestPhasesInStatsD(t *testing.T) {
 		}
 		rows = append(rows, row)
 	}
-	if err := s.Write(rows); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Write(rows))
 	if lost := s.Close(); lost != "" {
 		t.Fatal(lost)
 	}

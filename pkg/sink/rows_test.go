@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -57,9 +58,7 @@ func waiting(r *Rows) int {
 func writeRows(t *testing.T, r *Rows, times int) {
 	t.Helper()
 	for range times {
-		if err := errors.Join(r.Write(rows()), r.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(r.Write(rows()), r.Flush()))
 	}
 }
 

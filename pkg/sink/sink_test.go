@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -51,9 +52,7 @@ func influxAt(t *testing.T, handler http.HandlerFunc, change func(*InfluxOptions
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	o, err := ParseInflux(strings.Replace(server.URL, "http://", "http://se%3Dcret@", 1) + "/my%20bucket/org?site=x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	o.ID = "Ab3d"
 	if change != nil {
 		change(&o)
@@ -72,9 +71,7 @@ func TestInflux(t *testing.T) {
 		_, _ = got.Write([]byte("\n"))
 		w.WriteHeader(http.StatusNoContent)
 	}, nil)
-	if err := i.Write(rows()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, i.Write(rows()))
 	if lost := i.Close(); lost != "" {
 		t.Error(lost)
 	}
@@ -104,9 +101,7 @@ func TestInfluxSummaryOfTheWindow(t *testing.T) {
 	}, nil)
 	write := func(op string, starts ...int64) {
 		for _, start := range starts {
-			if err := i.Write([]oplog.Record{{Op: op, Endpoint: "http://a:1", Start: start, Duration: time.Second, Objects: 1}}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, i.Write([]oplog.Record{{Op: op, Endpoint: "http://a:1", Start: start, Duration: time.Second, Objects: 1}}))
 		}
 	}
 	write("GET", 1, 2, 3)
@@ -139,9 +134,7 @@ func TestInfluxEveryRequest(t *testing.T) {
 	late := rows()[:1]
 	late[0].Start += 1
 	for _, batch := range [][]oplog.Record{late, rows(), rows()[:1]} {
-		if err := i.Write(batch); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, i.Write(batch))
 	}
 	i.Close()
 	for _, want := range []string{
@@ -224,9 +217,7 @@ func TestInfluxThatHangs(t *testing.T) {
 func TestInfluxThatIsDead(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	addr := l.Addr().String()
 	_ = l.Close()
 	i := newInflux(InfluxOptions{Server: "http://" + addr, Token: "t", Bucket: "b"})
@@ -265,26 +256,18 @@ func TestParseInfluxRefuses(t *testing.T) {
 func TestStatsD(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer l.Close()
 	s, err := newStatsD(l.LocalAddr().String(), "warp.node_example-Ab3d.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(rows()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, s.Write(rows()))
 	s.InFlight(map[string]int{"GET": 7, "STAT": 1})
 	s.last = time.Now().Add(-time.Second)
 	_ = s.Flush()
 	buf := make([]byte, 1<<16)
 	_ = l.SetReadDeadline(time.Now().Add(10 * time.Second))
 	n, _, err := l.ReadFrom(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got := string(buf[:n])
 	for _, want := range []string{
 		"warp.node_example-Ab3d.get.count:3|c\n", "warp.node_example-Ab3d.get.errors:1|c\n",
@@ -316,15 +299,11 @@ func TestStatsD(t *testing.T) {
 func TestStatsDThatIsDead(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	addr := l.LocalAddr().String()
 	_ = l.Close()
 	s, err := newStatsD(addr, "warp.h-c.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if s.probe() == nil {
 		t.Error("nobody listens, and the probe does not notice")
 	}
@@ -348,22 +327,16 @@ func TestPrometheus(t *testing.T) {
 	m := NewMetrics("Ab3d")
 	p := NewPrometheus("get", m.Clients)
 	addr, err := p.Serve("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p.Push(gateway.URL, "Ab3d")
 	_ = m.Write(rows())
 	m.InFlight(map[string]int{"GET": 3, "STAT": 2})
 	m.InFlight(map[string]int{"GET": 4})
 	resp, err := http.Get("http://" + addr.String() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, want := range []string{
 		`warp_requests_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 2`,
 		`warp_request_errors_total{benchmark="get",client="Ab3d",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
@@ -434,19 +407,13 @@ func TestPrometheusScrapeWait(t *testing.T) {
 	m := NewMetrics("Ab3d")
 	p := NewPrometheus("get", m.Clients)
 	addr, err := p.Serve("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	scrape := func() string {
 		req, err := http.NewRequest(http.MethodGet, "http://"+addr.String()+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", "10")
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		return string(text)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // Strangers who begin requests and do not finish them neither block Prometheus nor use more than a
@@ -16,17 +18,13 @@ func TestStrangersAtTheMetrics(t *testing.T) {
 	t.Parallel()
 	p := NewPrometheus("get", NewMetrics("c").Clients)
 	addr, err := p.Serve("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { p.End(t.Context()) })
 	var open atomic.Int64
 	var all sync.WaitGroup
 	for range 200 {
 		c, err := net.Dial("tcp", addr.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		open.Add(1)
 		all.Go(func() {
 			defer c.Close()
@@ -38,9 +36,7 @@ func TestStrangersAtTheMetrics(t *testing.T) {
 	}
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + addr.String() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		t.Error(answer.Status)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/compare"
 	"warp/pkg/results"
 )
@@ -159,9 +160,7 @@ func TestCompare(t *testing.T) {
 	axes := [2][]Axis{{axis}, {axis}}
 	o := compare.Options{MinEffect: .02, MaxErrors: compare.MaxErrors, Judge: []compare.Choice{{Metric: "throughput"}}}
 	c, err := Compare(a, b, axes, [2]string{"old", "new"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	x := c.Overall[0]
 	if c.Points != 8 || c.First != "old" || c.Verdict != compare.Better || x.Verdict != compare.Better || math.Abs(*x.Change-10.35) > .2 || x.P != 2./256 {
 		t.Errorf("%+v", c)

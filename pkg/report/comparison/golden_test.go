@@ -87,9 +87,7 @@ func TestCompactGolden(t *testing.T) {
 	c := compare.Reports(reports[0], reports[1])
 	for _, width := range []int{60, 80, 120, 200} {
 		var b bytes.Buffer
-		if err := Compact(&b, c, printer.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, Compact(&b, c, printer.Options{Width: width}))
 		for line := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("%d of %d columns: %s", n, width, line)
@@ -105,9 +103,7 @@ func TestWithItself(t *testing.T) {
 	for name, l := range testlog.Loads() {
 		r := analyze(t, l.Rows(1), aggregate.Options{})
 		var text bytes.Buffer
-		if err := Text(&text, compare.Reports(r, r), printer.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, Text(&text, compare.Reports(r, r), printer.Options{}))
 		for line := range strings.Lines(text.String()) {
 			if strings.Contains(line, "%)") && strings.ContainsAny(strings.ReplaceAll(line, "99.9%", ""), "-→") {
 				t.Errorf("%s: something changed: %s", name, line)

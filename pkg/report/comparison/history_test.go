@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"warp/internal/check"
 	"warp/pkg/compare"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
@@ -42,15 +43,11 @@ func pastRuns() (all []compare.Past) {
 func TestHistoryGolden(t *testing.T) {
 	t.Parallel()
 	h, err := compare.NewHistory(pastRuns(), compare.Options{MinEffect: .02, MaxErrors: .001})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, width := range []int{60, 80, 120} {
 		golden(t, fmt.Sprintf("history-%d.txt", width), func(w io.Writer) error { return HistoryText(w, h, printer.Options{Width: width}) })
 		var b bytes.Buffer
-		if err := HistoryText(&b, h, printer.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, HistoryText(&b, h, printer.Options{Width: width}))
 		for l := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
 				t.Errorf("%d characters where %d fit: %s", n, width, l)
@@ -64,13 +61,9 @@ func TestHistoryGolden(t *testing.T) {
 func TestHistoryWithoutTheMetric(t *testing.T) {
 	t.Parallel()
 	judged, err := compare.ParseChoices("DELETE.p99")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	h, err := compare.NewHistory(pastRuns(), compare.Options{MinEffect: .02, MaxErrors: .001, Judge: judged})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const want = "No change can be found: these runs have none of the metrics to judge (--judge)."
 	if all := HistoryRemarks(&h.Workloads[0], nil); len(all) == 0 || all[0] != want {
 		t.Errorf("%q", all)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"warp/internal/check"
 	"warp/pkg/compare"
 	"warp/pkg/report/printer"
 	"warp/pkg/results"
@@ -88,9 +89,7 @@ func TestVerdictsFit(t *testing.T) {
 		v := verdictsOfAllKinds()
 		words := []string{strings.Repeat("many words ", 30)}
 		v.Withheld, v.Warnings, v.Before.Warnings, v.After.Warnings = words, words, words, words
-		if err := SetsText(&b, compare.Single(v), printer.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, SetsText(&b, compare.Single(v), printer.Options{Width: width}))
 		for l := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
 				t.Errorf("%d characters where %d fit: %s", n, width, l)
@@ -127,9 +126,7 @@ func TestSeveralSetsGolden(t *testing.T) {
 	for _, width := range []int{60, 80, 120} {
 		golden(t, fmt.Sprintf("several-%d.txt", width), func(w io.Writer) error { return SetsText(w, threeSets(false), printer.Options{Width: width}) })
 		var b bytes.Buffer
-		if err := SetsText(&b, threeSets(true), printer.Options{Width: width, Verbose: true}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, SetsText(&b, threeSets(true), printer.Options{Width: width, Verbose: true}))
 		for l := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
 				t.Errorf("%d characters where %d fit: %s", n, width, l)
@@ -157,9 +154,7 @@ func TestSeveralSetsFit(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := SetsText(&b, c, printer.Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, SetsText(&b, c, printer.Options{Width: width}))
 		if !strings.Contains(b.String(), "~ undecided") {
 			t.Errorf("at %d columns, the verdicts are not there", width)
 		}

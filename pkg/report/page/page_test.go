@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -54,9 +55,7 @@ func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *results.
 		change(log)
 	}
 	r, err := aggregate.Analyze(log, aggregate.Options{Verbose: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.Describe(log.header, log.trailer)
 	return r
 }
@@ -64,9 +63,7 @@ func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *results.
 func render(t testing.TB, r *results.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Report(r, Options{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Report(r, Options{}).Write(&b))
 	return b.String()
 }
 
@@ -101,9 +98,7 @@ func TestRunsInOneChart(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["get"], nil)
 	var b bytes.Buffer
-	if err := Runs([]compare.Run{{Name: "a", Report: r}, {Name: "b", Report: r}}, nil, Options{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Runs([]compare.Run{{Name: "a", Report: r}, {Name: "b", Report: r}}, nil, Options{}).Write(&b))
 	for i := range 2 {
 		if dashed := `class="s` + strconv.Itoa(i) + `" stroke="` + svg.Color(i) + `" stroke-dasharray=`; !strings.Contains(b.String(), dashed) {
 			t.Errorf("run %d has no dashed line", i)
@@ -221,9 +216,7 @@ func TestHostileNames(t *testing.T) {
 	harmless(t, render(t, r))
 
 	var b bytes.Buffer
-	if err := Runs([]compare.Run{{Name: hostile, Report: r}, {Name: "b" + hostile, Report: r}}, nil, Options{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Runs([]compare.Run{{Name: hostile, Report: r}, {Name: "b" + hostile, Report: r}}, nil, Options{}).Write(&b))
 	harmless(t, b.String())
 
 	b.Reset()
@@ -231,18 +224,14 @@ func TestHostileNames(t *testing.T) {
 	v := &compare.Verdicts{Version: 1, Before: compare.Side{Name: hostile, Command: hostile, Warnings: []string{hostile}, Runs: 1}, After: compare.Side{Name: hostile, Runs: 1},
 		Withheld: []string{hostile}, Warnings: []string{hostile}, Missing: []string{hostile}, Order: hostile, Parameters: []compare.Parameter{{Name: hostile, Before: hostile}},
 		Subjects: []compare.Subject{{Op: hostile, Host: hostile, Rows: []compare.Row{{Metric: hostile, Change: &change, Judged: true, Before: compare.Sample{Values: []float64{1}}, After: compare.Sample{Values: []float64{2}}}}}}}
-	if err := Comparisons(compare.Single(v)).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Comparisons(compare.Single(v)).Write(&b))
 	harmless(t, b.String())
 
 	b.Reset()
 	second := *v
 	second.After.Name, second.Subjects[0].Rows[0].Metric = "b"+hostile, "p99"
 	several := &compare.Comparisons{Version: 1, AllPairs: true, Together: 2, Comparisons: []*compare.Verdicts{v, &second}}
-	if err := Comparisons(several).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Comparisons(several).Write(&b))
 	harmless(t, b.String())
 	if n := strings.Count(b.String(), `class="estimate`); n != 2 {
 		t.Errorf("%d estimates are drawn, and there are two comparisons", n)
@@ -335,9 +324,7 @@ func TestHistory(t *testing.T) {
 	}}}}
 	h.Workloads[0].Runs[2].Label, h.Workloads[0].Runs[2].Details = hostile, []string{hostile}
 	var b bytes.Buffer
-	if err := History(h, Options{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, History(h, Options{}).Write(&b))
 	harmless(t, b.String())
 	for _, want := range []string{"-49.0 % (-51.0 % to -47.0 %)", `class="mark"`, "All runs"} {
 		if !strings.Contains(b.String(), want) {
@@ -357,20 +344,12 @@ func unpacked(t testing.TB, html, id string, v any) {
 		t.Fatalf("there is no element %s", id)
 	}
 	b, err := base64.StdEncoding.DecodeString(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, v); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, json.Unmarshal(text, v))
 }
 
 // The embedded document is the report of --json with fewer digits, without the segments of hosts
@@ -390,9 +369,7 @@ func TestEmbeddedReport(t *testing.T) {
 		}
 	}
 	text, _ := json.Marshal(r)
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &want))
 	if where := differs("", got, want); where != "" {
 		t.Errorf("the embedded document differs from the report at %s", where)
 	}
@@ -499,9 +476,7 @@ func luminance(t *testing.T, hex string) float64 {
 		hex = "#" + strings.Repeat(hex[1:2], 2) + strings.Repeat(hex[2:3], 2) + strings.Repeat(hex[3:4], 2)
 	}
 	n, err := strconv.ParseUint(hex[1:], 16, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	channel := func(v uint64) float64 {
 		c := float64(v&255) / 255
 		if c <= .04045 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/workload"
 )
 
@@ -27,9 +28,7 @@ func TestProfile(t *testing.T) {
 			Arrivals: workload.Arrivals{IntervalS: 1, Requests: []uint64{1}, Gaps: workload.UnknownGaps}},
 	} {
 		var b bytes.Buffer
-		if err := Profile(x).Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, Profile(x).Write(&b))
 		wanted := []string{"Requests per second", "Operations"}
 		if name == "everything" {
 			wanted = append(wanted, "zipf:0.93", "Share of requests up to a size", "Share that a cache could have served", "a &lt;note&gt;", "4 KiB", "70.0")

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // TestIndent compares indent with json.Indent, which puts each number of an array on a separate
@@ -16,12 +18,8 @@ func TestIndent(t *testing.T) {
 		`{"a":-1.5e+30,"b":true,"c":[{"d":null},{"e":[true,false]}]}`, `[null]`, `["",""]`,
 	} {
 		var got, want bytes.Buffer
-		if err := indent(&got, []byte(doc+"\n")); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Indent(&want, []byte(doc), "", "  "); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, indent(&got, []byte(doc+"\n")))
+		check.OK(t, json.Indent(&want, []byte(doc), "", "  "))
 		if got.String() != want.String()+"\n" {
 			t.Errorf("%s becomes\n%s, want\n%s", doc, &got, &want)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/counter"
 	"warp/pkg/monitor"
 	"warp/pkg/report/page"
@@ -37,9 +38,7 @@ func serve(t *testing.T, addr string) *run {
 	t.Helper()
 	r := &run{t: t, marks: make(chan string, 10)}
 	log := filepath.Join(t.TempDir(), "run.csv.zst.part")
-	if err := os.WriteFile(log, []byte("rows"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(log, []byte("rows"), 0o600))
 	var err error
 	r.Server, err = Listen(addr, Options{
 		Stop: func() { r.stopped.Add(1) },
@@ -52,14 +51,10 @@ func serve(t *testing.T, addr string) *run {
 		},
 		Log: func() string { return log },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(r.Close)
 	u, err := url.Parse(r.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.token = u.Query().Get("token")
 	r.base = "http://" + r.addr.String()
 	return r
@@ -255,9 +250,7 @@ func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	r := serve(t, "127.0.0.1:0")
 	c, err := net.Dial("tcp", r.addr.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer c.Close()
 	if _, err := io.WriteString(c, "GET /events HTTP/1.1\r\nHost: "+r.addr.String()+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
@@ -285,9 +278,7 @@ func TestManyConnections(t *testing.T) {
 	r := serve(t, "127.0.0.1:0")
 	for range 3 * maxConnections {
 		c, err := net.Dial("tcp", r.addr.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer c.Close()
 	}
 	if code, _, _ := r.ask("GET", "/", nil, ""); code != 200 {
@@ -344,9 +335,7 @@ func TestOpenOnce(t *testing.T) {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	get := func(path string) (code int, location string) {
 		answer, err := client.Get(r.base + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = answer.Body.Close()
 		return answer.StatusCode, answer.Header.Get("Location")
 	}
