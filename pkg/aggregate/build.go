@@ -386,8 +386,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 func (o *outside) report() results.Outside {
 	r := results.Outside{Requests: o.Requests, Errors: o.Errors, ErrorsByCode: o.Kinds.counts(), FirstErrors: o.Kinds.first()}
 	if o.Requests > 0 {
-		at := utc(o.LongestStart)
-		r.LongestMS, r.LongestStart = float64(o.Longest)/1e6, &at
+		r.LongestMS, r.LongestStart = float64(o.Longest)/1e6, new(utc(o.LongestStart))
 	}
 	return r
 }
@@ -594,13 +593,11 @@ func timeSegment(s *results.Segment, g *stats.Piece) {
 		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 		s.Duration = &results.SegmentStats{Count: inside, P50: ms(q[0]), P90: ms(q[1]), P99: ms(q[2]), Max: ms(h.Max())}
 		if results.Stamped(g.Part.N, inside) {
-			share := g.Part.Share()
-			s.ClientShare = &share
+			s.ClientShare = new(g.Part.Share())
 		}
 	}
 	if started := inside + s.Errors; started > 0 {
-		rate := exact.Ratio(float64(s.Errors), float64(started))
-		s.ErrorRate = &rate
+		s.ErrorRate = new(exact.Ratio(float64(s.Errors), float64(started)))
 	}
 }
 

@@ -37,7 +37,6 @@ func (s *sections) valid() bool { return s.Slowest.valid() }
 func (s *sections) report(op *results.Operation) {
 	op.Slowest = s.Slowest.report()
 	if s.Unanswered.Count > 0 {
-		f := s.Unanswered.report()
-		op.Unanswered = &f
+		op.Unanswered = new(s.Unanswered.report())
 	}
 }

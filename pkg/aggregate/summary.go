@@ -588,8 +588,7 @@ func (p *windowStats) times(h *hostSummary) *stats.Series {
 // failed returns the series of failed requests by code.
 func (p *windowStats) failed() *stats.Series {
 	if p.Failed == nil {
-		all := p.newSeries()
-		p.Failed = &all
+		p.Failed = new(p.newSeries())
 	}
 	return p.Failed
 }
@@ -604,8 +603,7 @@ func (p *windowStats) mergeHosts() {
 // joinTimes merges the times of all hosts.
 func (p *windowStats) joinTimes() {
 	if p.AllHosts == nil {
-		all := p.newSeries()
-		p.AllHosts = &all
+		p.AllHosts = new(p.newSeries())
 	}
 	for _, h := range p.Hosts.Vals {
 		p.AllHosts.TakeTimes(&h.Series)

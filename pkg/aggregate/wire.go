@@ -50,6 +50,5 @@ func (g *groupView) clientShare(views []*view) *float64 {
 	if !results.Stamped(all.Known, all.Known+all.Unknown) || due > 0 || whole == 0 {
 		return nil
 	}
-	share := max(1-float64(all.NS)/whole, 0)
-	return &share
+	return new(max(1-float64(all.NS)/whole, 0))
 }

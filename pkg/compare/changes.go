@@ -176,8 +176,7 @@ func compared(r *results.Report, f Facts) Compared {
 func change(before, after float64) Change {
 	c := Change{Before: before, After: after, Diff: after - before}
 	if before != 0 || after == 0 {
-		p := 100 * exact.Ratio(c.Diff, before)
-		c.Percent = &p
+		c.Percent = new(100 * exact.Ratio(c.Diff, before))
 	}
 	return c
 }
@@ -241,8 +240,7 @@ func compareAveraged(before, after *results.Operation) *AveragedChange {
 		if b == nil || a == nil {
 			return nil
 		}
-		c := change(*b, *a)
-		return &c
+		return new(change(*b, *a))
 	}
 	return &AveragedChange{change(b.Mean, a.Mean), both(b.P50, a.P50), both(b.P90, a.P90), both(b.P99, a.P99), both(b.Min, a.Min), both(b.Max, a.Max)}
 }

@@ -315,8 +315,7 @@ func (w *Workload) throughputs() {
 	if c := w.Main(); c != nil {
 		for i := 1; i < len(c.Values); i++ {
 			if before, after := c.Values[i-1], c.Values[i]; before != nil && after != nil && *before > 0 {
-				x := 100 * (*after/(*before) - 1)
-				w.Runs[i].Change = &x
+				w.Runs[i].Change = new(100 * (*after/(*before) - 1))
 			}
 		}
 	}

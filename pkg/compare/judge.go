@@ -223,8 +223,7 @@ func sample(values []float64) Sample {
 	sorted := slices.Sorted(slices.Values(values))
 	s.Median = stats.Median(sorted)
 	if low, high, ok := stats.MedianInterval(sorted, intervalLevel); ok && s.Median > 0 {
-		spread := 100 * math.Max(high-s.Median, s.Median-low) / s.Median
-		s.Spread = &spread
+		s.Spread = new(100 * math.Max(high-s.Median, s.Median-low) / s.Median)
 	}
 	return s
 }
@@ -267,8 +266,7 @@ func (c *comparison) compare(r *Row) {
 		return
 	}
 	if r.Before.Median > 0 {
-		x := 100 * (r.After.Median/r.Before.Median - 1)
-		r.Change = &x
+		r.Change = new(100 * (r.After.Median/r.Before.Median - 1))
 	}
 }
 
@@ -282,8 +280,7 @@ func Percent(log float64) *float64 {
 	if math.IsInf(log, 0) || math.IsNaN(log) {
 		return nil
 	}
-	x := 100 * math.Expm1(log)
-	return &x
+	return new(100 * math.Expm1(log))
 }
 
 // VerdictOf returns the verdict on a metric by the shift of its logarithms and its step of Holm's procedure.
@@ -381,8 +378,7 @@ func (c *comparison) decide(r *Row, p float64, step stats.Step, family int) {
 	before, after, _ := r.ratios()
 	s := c.shift(before, after, step.Alpha)
 	r.show(s)
-	adjusted := step.Adjusted
-	r.P, r.Adjusted = &p, &adjusted
+	r.P, r.Adjusted = &p, new(step.Adjusted)
 	if r.Verdict = VerdictOf(s, step, r.Higher, c.MinEffect); r.Verdict == Undecided {
 		c.outlook(r, before, after, s, step.Alpha, family)
 	}
@@ -396,13 +392,11 @@ func (c *comparison) outlook(r *Row, before, after []float64, s stats.Shift, alp
 		return
 	}
 	if x := c.planner.Detectable(c.design(), alpha, targetPower); !math.IsInf(x, 1) {
-		detectable := 100 * math.Expm1(x*spread)
-		r.Detectable = &detectable
+		r.Detectable = new(100 * math.Expm1(x*spread))
 	}
 	target := math.Max(math.Abs(s.Estimate), math.Log1p(c.MinEffect))
 	if n, ok := c.planner.RunsNeeded(target/spread, c.Paired, Alpha/float64(family), targetPower); ok {
-		percent := 100 * math.Expm1(target)
-		r.Target, r.Needed = &percent, n
+		r.Target, r.Needed = new(100*math.Expm1(target)), n
 	}
 }
 

@@ -47,12 +47,10 @@ func Compact(w io.Writer, r *results.Report, o printer.Options, log string) erro
 		p.Paragraph("", "Conditions: "+c.Sentence)
 	}
 	p.client(log)
-	seen := map[string]bool{}
-	for _, s := range r.Warnings {
-		if !seen[s] {
+	for i, s := range r.Warnings {
+		if !slices.Contains(r.Warnings[:i], s) {
 			p.Paragraph("Warning:", s)
 		}
-		seen[s] = true
 	}
 	return p.To(w)
 }

@@ -47,12 +47,10 @@ func (r *Report) setConditions() {
 		}
 	}
 	if count > 0 {
-		us := 1e3 * sum / float64(count)
-		c.ClientUS = &us
+		c.ClientUS = new(1e3 * sum / float64(count))
 	}
 	if l := r.ClientLoad; l.WallSeconds > 0 && l.Cores > 0 {
-		share := exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores)
-		c.CPUShare = &share
+		c.CPUShare = new(exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores))
 	}
 	if main >= 0 {
 		c.IntervalPercent = r.throughputInterval(main)
@@ -98,8 +96,7 @@ func (r *Report) throughputInterval(group int) *float64 {
 		return nil
 	}
 	mean := sum / all
-	half := 100 * math.Max(high-mean, mean-low) / mean
-	return &half
+	return new(100 * math.Max(high-mean, mean-low) / mean)
 }
 
 func (c *Conditions) sentence() string {

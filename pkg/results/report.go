@@ -432,8 +432,7 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	for i := range r.Operations {
 		r.Operations[i].Stage = h.Staged && r.Operations[i].Statement > 0
 	}
-	workload := identity.Recorded(&h)
-	r.Workload = &workload
+	r.Workload = new(identity.Recorded(&h))
 	r.End, r.EndReason = t.End, t.Reason
 	r.CutOff, r.Pauses, r.Picks, r.ClientLoad = t.CutOff, t.Pauses, t.Picks, t.Load
 	if t.End != "" && t.End != "completed" {

@@ -57,13 +57,9 @@ func (m *Counts) report(r *results.MarkReport, k int, c *curve, end int64, found
 		next = min(next, m.periods[k+1].from)
 	}
 	r.Before = m.periods[k-1].wholePhase(previous, from)
-	gap := m.periods[k].longestGap(next)
-	r.LongestGapS = &gap
+	r.LongestGapS = new(m.periods[k].longestGap(next))
 	back, ok := next, false
-	seconds := func(at int64) *float64 {
-		s := float64(at-from) / 1e9
-		return &s
-	}
+	seconds := func(at int64) *float64 { return new(float64(at-from) / 1e9) }
 	switch drop := found.drop; {
 	case found.noise:
 		r.Noise = true
@@ -140,8 +136,7 @@ func setLatencies(p *results.MarkPhase, bins []*startBin) {
 	}
 	p.Requests = all.Count() + p.Errors
 	if all.Count() > 0 {
-		ms := float64(all.Quantile(.99)) / 1e6
-		p.P99 = &ms
+		p.P99 = new(float64(all.Quantile(.99)) / 1e6)
 	}
 }
 

@@ -50,11 +50,9 @@ func (p *Page) workload(w *compare.Workload) {
 // metricOverRuns draws a metric over all runs: the value of each run, and between changes the median with its interval.
 func (p *Page) metricOverRuns(w *compare.Workload, c *compare.Series) *chart {
 	n := len(c.Values)
-	title := c.Name().String() + " " + c.Metric
-	draw := &svg.Chart{Title: title, XScale: svg.Positions(n), XNote: "runs in order of time"}
-	lowest, highest := math.Inf(1), math.Inf(-1)
 	unit := unitOf(c.Unit, c.Largest())
-	draw.Title += ", " + unit.name
+	draw := &svg.Chart{Title: c.Name().String() + " " + c.Metric + ", " + unit.name, XScale: svg.Positions(n), XNote: "runs in order of time"}
+	lowest, highest := math.Inf(1), math.Inf(-1)
 	values := svg.Line{Label: "each run", Color: 0, Class: "thin", Y: unknown(n)}
 	for i := range n {
 		draw.X = append(draw.X, float64(i))

@@ -82,10 +82,8 @@ func (g *group) name() string {
 	switch {
 	case g.stage != "":
 		return g.stage + ", " + name
-	case op.Statement > 0 && op.Warmup:
-		return fmt.Sprintf("Statement %d, warm-up: %s", op.Statement, name)
 	case op.Statement > 0:
-		return fmt.Sprintf("Statement %d: %s", op.Statement, name)
+		return human.UpperFirst(op.Part().Title()) + ": " + name
 	case g.Run != "":
 		return name + ", run " + g.Run
 	}
