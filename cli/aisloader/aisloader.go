@@ -13,6 +13,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/session/plan"
 	"warp/cli/target"
 	"warp/cli/terminal"
 	"warp/pkg/generator"
@@ -148,7 +149,7 @@ func (f *loaderFlags) loaderRunGroup() command.Group {
 		&cli.BoolFlag{Name: "statsdprobe", Value: true, Destination: &f.statsdProbe, Usage: "send no metrics if nothing seems to listen there"},
 		&cli.BoolFlag{Name: "test-probe", Destination: &f.testProbe, Usage: "fail at the start if no StatsD seems to listen there"},
 		&cli.BoolFlag{Name: "trace-http", Destination: &f.Trace.On, Usage: "measure the phases of requests; SIGHUP toggles it"},
-		f.DryRunFlag(),
+		plan.Flag(&f.DryRun),
 		&cli.BoolFlag{Name: "usage", Destination: &f.usage, Usage: "explain the command, like --help-all"},
 		f.LogFlag(),
 		f.MaxErrorsFlag(),

@@ -21,7 +21,6 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/bench/recording"
-	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/sink"
 	"warp/pkg/store"
@@ -310,12 +309,9 @@ func (f *loaderFlags) cleanOnly(ctx context.Context, inv *command.Invocation) er
 
 // removeKept removes what dead runs have left in the bucket, and then the bucket.
 func (f *loaderFlags) removeKept(ctx context.Context, inv *command.Invocation, client *store.Client) (note string, err error) {
-	seed := session.NewSeed()
-	left, err := lease.Clean(ctx, lease.Options{
-		Store: client, Bucket: f.Target.Buckets[0], Run: session.NewID() + session.NewID(), Benchmark: aisloaderName, Warp: inv.Version,
-		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
-		Concurrency: f.Concurrent, Batch: f.batch, Progress: &session.CleanProgress{Console: inv.Console},
-	}, lease.Selection{Kept: true})
+	o := session.CleanOptions(inv, client, f.Target.Buckets[0], f.Concurrent)
+	o.Batch = f.batch
+	left, err := lease.Clean(ctx, o, lease.Selection{Kept: true})
 	if err != nil {
 		return "", err
 	}

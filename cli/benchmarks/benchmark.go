@@ -15,6 +15,7 @@ import (
 	"warp/cli/files/runlog"
 	"warp/cli/flagtype"
 	"warp/cli/session"
+	"warp/cli/session/plan"
 	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/store/provider"
@@ -230,11 +231,6 @@ func (f *Flags) MaxErrorsFlag() cli.Flag {
 	return &flagtype.Limit{Name: "max-errors", Destination: &f.MaxErrors, Usage: "end the run when more than this many requests fail; fewer failures do not affect the exit code"}
 }
 
-// DryRunFlag asks for the plan only.
-func (f *Flags) DryRunFlag() cli.Flag {
-	return &flagtype.Question{Name: "dry-run", Destination: &f.DryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"}
-}
-
 func (f *Flags) rareRunFlags() []cli.Flag {
 	return append(f.Autoterm.Flags(),
 		&cli.StringFlag{Name: "serverprof", Destination: &f.Serverprof, Usage: "record profiles of a MinIO server: `KINDS` are cpu, cpuio, mem, block, mutex, threads, trace"},
@@ -245,7 +241,7 @@ func (f *Flags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "first delete everything in the bucket, including other people's objects; needs --destroy"},
 		f.Progress.Flag(), f.Progress.OutputFlag(), f.Sync.Flag(), f.Ends.foreverFlag(), f.Marks.Flag(),
-		f.DryRunFlag(),
+		plan.Flag(&f.DryRun),
 		&cli.StringFlag{Name: "destroy", Destination: &f.Destroy, Hidden: true, Usage: "confirm that other people's objects in `BUCKET` may be deleted"},
 		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "other runs may clean up after this one if it shows no sign of life for `TIME`", Validator: flagtype.Takes(time.Second)},

@@ -21,7 +21,6 @@ import (
 	"warp/cli/session/plan"
 	"warp/internal/wholefile"
 	"warp/pkg/bench"
-	"warp/pkg/generator"
 	"warp/pkg/script"
 	"warp/pkg/store/engines"
 )
@@ -311,13 +310,11 @@ func randomName() string {
 
 // execute runs the statements and reports on each.
 func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, statements []script.Statement, steps []bench.ScriptStep) error {
-	id := session.NewID()
-	seed := session.NewSeed()
-	o := bench.Options{
-		Benchmark: "script", RunID: session.NewID() + id, ClientID: id, Bucket: f.Target.Buckets[0], Seed: seed,
-		MaxErrors: f.MaxErrors, TraceHTTP: f.Trace.On, TraceSample: f.Trace.Sample,
-		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
+	o, err := f.options(benchmark{name: "script"})
+	if err != nil {
+		return err
 	}
+	o.Concurrency, o.Redact = 0, inv.Hide.Text // statements have their own concurrency
 	path := runlog.Path(f.Benchdata, o.Benchmark, o.ClientID)
 	if err := runlog.Ready(path); err != nil {
 		return err

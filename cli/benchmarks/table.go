@@ -34,7 +34,9 @@ func Operations() []benchmark {
 }
 
 // allBenchmarks returns all benchmarks: those of the table, and those that judge or repeat what was sent.
-func allBenchmarks() []benchmark { return append(Operations(), consistencyBenchmark(), replayBenchmark()) }
+func allBenchmarks() []benchmark {
+	return append(Operations(), consistencyBenchmark(), replayBenchmark())
+}
 
 // Commands returns the commands of the operations, and others that send requests.
 func Commands(env command.Environment) (all []*command.Command) {

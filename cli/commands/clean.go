@@ -13,7 +13,6 @@ import (
 	"warp/cli/session"
 	"warp/cli/target"
 	"warp/internal/human"
-	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/report/printer"
 	"warp/pkg/store"
@@ -115,14 +114,8 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, target *target.Target, bucket string, chosen lease.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
-	seed := session.NewSeed()
-	options := lease.Options{
-		Store: target.Client, Bucket: bucket, Run: session.NewID() + session.NewID(), Benchmark: "clean", Warp: inv.Version,
-		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
-		Concurrency: cleanConcurrency, Progress: &session.CleanProgress{Console: inv.Console},
-	}
 	stop := f.target.NoteSilence(inv.Console, target.Client)
-	left, err := lease.Clean(ctx, options, chosen)
+	left, err := lease.Clean(ctx, session.CleanOptions(inv, target.Client, bucket, cleanConcurrency), chosen)
 	stop()
 	for _, run := range left {
 		result.add(bucket, run, keys[run.Run])

@@ -83,7 +83,7 @@ func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 		}}, {Title: command.RunTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-find-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			f.html.Flag(),
-			&flagtype.Question{Name: "dry-run", Destination: &f.dryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"},
+			plan.Flag(&f.dryRun),
 		}}},
 		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "assert", "dry-run")...),
 		MinArgs:        1, MaxArgs: 1, Needs: "one benchmark, or the folder of a search",

@@ -61,7 +61,7 @@ func sweepCommand(benchmarkFlags []cli.Flag) *command.Command {
 			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "pause for `TIME` between runs"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-sweep-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			&cli.StringFlag{Name: "resume", Destination: &f.resume, Usage: "make the missing runs of the sweep in `FOLDER`"},
-			&flagtype.Question{Name: "dry-run", Destination: &f.dryRun, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"},
+			plan.Flag(&f.dryRun),
 		}}, {Title: command.AnalysisTitle, Flags: f.show.Flags()}},
 		ForwardedFlags: command.Without(benchmarkFlags, append(reports.RunAssertions(), "html", "dry-run")...),
 		MinArgs:        0, MaxArgs: 1, Needs: "one benchmark, or the folder of a sweep",

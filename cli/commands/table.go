@@ -28,7 +28,7 @@ func Table(env command.Environment, more ...*command.Command) *command.Table {
 	}
 	// minio/warp takes these before the command as well.
 	table.Before = append((&session.ProfileFlags{}).Flags(), &cli.BoolFlag{Name: "insecure"})
-	table.Absent = absentCommands()
+	table.Absent = map[string]string{"iceberg": "is not part of this tool"}
 	table.Instead = map[string][]string{}
 	for _, name := range []string{"access-key", "secret-key", "session-token"} {
 		table.Instead[name] = []string{"profile", "s3profile", "credentials-file"}
@@ -108,9 +108,4 @@ func flagDefaults() anonymous.Defaults {
 		value, ok := known[benchmark][name]
 		return value, ok
 	}
-}
-
-// absentCommands are the commands that exist elsewhere.
-func absentCommands() map[string]string {
-	return map[string]string{"iceberg": "is not part of this tool"}
 }

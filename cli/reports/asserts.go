@@ -106,27 +106,34 @@ func (f *AssertFlags) Parse(changes bool, operations []string) error {
 	return f.checkFiles()
 }
 
-// A flagFile is a file that a flag names.
-type flagFile struct{ flag, path string }
+// A flagFile is a file that a flag names, with what is written to it. The suite is what it calls the benchmark.
+type flagFile struct {
+	flag, path string
+	write      func(w io.Writer, suite string, r *results.Report) error
+}
 
 func (f *AssertFlags) files() (all []flagFile) {
 	if f.junit != "" {
-		all = append(all, flagFile{"--junit", f.junit})
+		all = append(all, flagFile{"--junit", f.junit, func(w io.Writer, suite string, r *results.Report) error {
+			return assert.JUnit(w, suite, measuredSeconds(r), r.Assertions)
+		}})
 	}
 	if f.bmf != "" {
-		all = append(all, flagFile{"--bmf", f.bmf})
+		all = append(all, flagFile{"--bmf", f.bmf, func(w io.Writer, suite string, r *results.Report) error {
+			return assert.Bencher(w, suite, r, r.Assertions)
+		}})
 	}
 	if f.gha != "" {
-		smaller, bigger := directions(f.gha)
-		all = append(all, flagFile{"--gha", smaller}, flagFile{"--gha", bigger})
+		for _, d := range []struct {
+			suffix  string
+			smaller bool // is better
+		}{{".smaller.json", true}, {".bigger.json", false}} {
+			all = append(all, flagFile{"--gha", strings.TrimSuffix(f.gha, ".json") + d.suffix, func(w io.Writer, suite string, r *results.Report) error {
+				return assert.GitHubAction(w, suite, r, r.Assertions, d.smaller)
+			}})
+		}
 	}
 	return all
-}
-
-// directions returns the files for figures where smaller is better, and where bigger is.
-func directions(path string) (smaller, bigger string) {
-	base := strings.TrimSuffix(path, ".json")
-	return base + ".smaller.json", base + ".bigger.json"
 }
 
 // checkFiles refuses files that exist already, or that are the same one.
@@ -189,24 +196,13 @@ func (f *AssertFlags) repeats(err error) bool {
 	return f.Confirm && f.first == nil && exit.Code(err) == exit.Assertion
 }
 
-// save writes the files. The suite is what they call the benchmark.
+// save writes the files.
 func (f *AssertFlags) save(r *results.Report, suite string) (err error) {
-	judged := r.Assertions
-	write := func(flag, path string, w func(io.Writer) error) {
-		if failed := files.WriteNew(path, w); failed != nil {
-			err = errors.Join(err, exit.Errorf("%s: %w", flag, failed))
+	for _, file := range f.files() {
+		failed := files.WriteNew(file.path, func(w io.Writer) error { return file.write(w, suite, r) })
+		if failed != nil {
+			err = errors.Join(err, exit.Errorf("%s: %w", file.flag, failed))
 		}
-	}
-	if f.junit != "" {
-		write("--junit", f.junit, func(w io.Writer) error { return assert.JUnit(w, suite, measuredSeconds(r), judged) })
-	}
-	if f.bmf != "" {
-		write("--bmf", f.bmf, func(w io.Writer) error { return assert.Bencher(w, suite, r, judged) })
-	}
-	if f.gha != "" {
-		smaller, bigger := directions(f.gha)
-		write("--gha", smaller, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, judged, true) })
-		write("--gha", bigger, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, judged, false) })
 	}
 	return err
 }

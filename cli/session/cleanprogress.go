@@ -3,20 +3,34 @@ package session
 import (
 	"time"
 
+	"warp/cli/command"
 	"warp/cli/terminal/console"
 	"warp/cli/terminal/live"
+	"warp/pkg/generator"
+	"warp/pkg/lease"
+	"warp/pkg/store"
 )
 
-// A CleanProgress shows the progress of the removal.
-type CleanProgress struct {
+// CleanOptions returns the options to remove what dead runs have left in a bucket: those of a run of the command, which writes
+// nothing else.
+func CleanOptions(inv *command.Invocation, client *store.Client, bucket string, concurrency int) lease.Options {
+	seed := NewSeed()
+	return lease.Options{
+		Store: client, Bucket: bucket, Run: NewID() + NewID(), Benchmark: inv.Command.Name, Warp: inv.Version,
+		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute, Concurrency: concurrency, Progress: &cleanProgress{Console: inv.Console},
+	}
+}
+
+// A cleanProgress shows the progress of the removal.
+type cleanProgress struct {
 	*console.Console
 	bar *live.Bar
 }
 
-func (p *CleanProgress) Begin(title string, total int64) {
+func (p *cleanProgress) Begin(title string, total int64) {
 	p.bar = p.View(10 * time.Second).Bar(live.Task{Title: title, Unit: "objects", Total: total})
 }
 
-func (p *CleanProgress) Add(n int64)      { p.bar.Add(n) }
-func (p *CleanProgress) End()             { p.bar.Finish() }
-func (p *CleanProgress) Warn(text string) { p.Warnf("%s", text) }
+func (p *cleanProgress) Add(n int64)      { p.bar.Add(n) }
+func (p *cleanProgress) End()             { p.bar.Finish() }
+func (p *cleanProgress) Warn(text string) { p.Warnf("%s", text) }

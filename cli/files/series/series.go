@@ -71,8 +71,6 @@ type Entry struct {
 	Began    time.Time `json:"began,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Error    string    `json:"error,omitempty"` // why it has failed
-	// Result has what the command found out about the run.
-	Result json.RawMessage `json:"result,omitempty"`
 }
 
 // A Setting is a flag with its value.

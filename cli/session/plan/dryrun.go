@@ -45,6 +45,11 @@ type parameter struct {
 	set         bool // by a flag, a variable or a file
 }
 
+// Flag asks for the plan only.
+func Flag(asked *flagtype.Asked) cli.Flag {
+	return &flagtype.Question{Name: "dry-run", Destination: asked, Usage: "show the plan without sending a request or writing a file; with =all every parameter, too"}
+}
+
 // New returns a dry run with the parameters of the command and an empty plan.
 func New(inv *command.Invocation, benchmark string) *DryRun {
 	d := &DryRun{Benchmark: benchmark, Parameters: map[string]string{}}
