@@ -152,22 +152,15 @@ func (p *poolFlags) how() string {
 // pool checks the flags and makes the pool of them.
 func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 	p.held = f.pool.pool != ""
-	if err := f.pool.check(p, &f.Target); err != nil {
-		return ops.Pool{}, err
-	}
-	sizes, err := p.sizes(f)
-	if err == nil {
-		err = p.fillWorkingSet(sizes)
-	}
-	if err == nil {
-		err = p.check(f)
-	}
-	if err == nil {
-		err = f.Target.Require(p.versions > 1, "--versions", provider.Versions)
-	}
-	if err == nil {
-		err = p.checkEmbedded(f, sizes)
-	}
+	var sizes generator.Sizes
+	err := exit.First(
+		func() error { return f.pool.check(p, &f.Target) },
+		func() (err error) { sizes, err = p.sizes(f); return err },
+		func() error { return p.fillWorkingSet(sizes) },
+		func() error { return p.check(f) },
+		func() error { return f.Target.Require(p.versions > 1, "--versions", provider.Versions) },
+		func() error { return p.checkEmbedded(f, sizes) },
+	)
 	if err != nil {
 		return ops.Pool{}, err
 	}

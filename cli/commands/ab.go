@@ -102,14 +102,12 @@ func (f *abFlags) sideFlags() command.Group {
 // plan checks everything before anything is run.
 func (f *abFlags) plan(ctx context.Context, inv *command.Invocation) (*trial.Trial, error) {
 	o := &f.trial
-	err := f.asserts.Parse(true, benchmarks.RequestNames())
-	if err == nil {
-		err = f.html.Ready()
-	}
+	err := exit.First(
+		func() error { return f.asserts.Parse(true, benchmarks.RequestNames()) },
+		f.html.Ready,
+		func() (err error) { o.Compare, err = f.judge.Options(); return err },
+	)
 	if err != nil {
-		return nil, err
-	}
-	if o.Compare, err = f.judge.Options(); err != nil {
 		return nil, err
 	}
 	f.asserts.Comparison(&o.Compare)

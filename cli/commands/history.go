@@ -44,13 +44,12 @@ func historyCommand() *command.Command {
 			{Title: command.VerdictTitle, Flags: command.Without(judge.Flags(), "force")}},
 		MinArgs: 0, MaxArgs: -1, Needs: "op logs, or folders of them",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if err := csv.Check(inv); err != nil {
-				return err
-			}
-			if err := html.Ready(); err != nil {
-				return err
-			}
-			o, err := judge.Options()
+			var o compare.Options
+			err := exit.First(
+				func() error { return csv.Check(inv) },
+				html.Ready,
+				func() (err error) { o, err = judge.Options(); return err },
+			)
 			if err != nil {
 				return err
 			}
