@@ -14,7 +14,6 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/session/plan"
-	"warp/cli/target"
 	"warp/cli/terminal"
 	"warp/pkg/generator"
 	"warp/pkg/store/ais"
@@ -26,7 +25,6 @@ type loaderFlags struct {
 	benchmarks.Flags
 	given    func(flag string) bool
 	env      command.Environment
-	store    target.Words
 	settings ais.Settings
 
 	bucket, provider, ip, s3Endpoint        string
@@ -85,16 +83,16 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 		&cli.IntFlag{Name: "port", Value: 8080, Destination: &f.port, Validator: portValid, Usage: "port `N` of the gateway"},
 		&cli.StringFlag{Name: "provider", Value: "ais", Destination: &f.provider, Usage: "`PROVIDER` of the bucket: ais, aws, gcp, azure, oci or ht"},
 	}, Also: []cli.Flag{
-		&cli.StringFlag{Name: "s3profile", Destination: &f.store.Profile, Usage: "with --s3endpoint: take credentials from this `PROFILE` of the shared AWS configuration"},
-		&cli.StringFlag{Name: "access-key", Destination: &f.store.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
+		&cli.StringFlag{Name: "s3profile", Destination: &f.Target.Profile, Usage: "with --s3endpoint: take credentials from this `PROFILE` of the shared AWS configuration"},
+		&cli.StringFlag{Name: "access-key", Destination: &f.Target.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
 			Usage: "with --s3endpoint: access `KEY`; default: AWS environment variables, then profiles"},
-		&cli.StringFlag{Name: "secret-key", Destination: &f.store.SecretKey, Sources: env.Vars("WARP_SECRET_KEY"), Usage: "with --s3endpoint: secret `KEY`"},
-		&cli.StringFlag{Name: "region", Destination: &f.store.Region, Sources: env.Vars("WARP_REGION"), Usage: "with --s3endpoint: `REGION` of the store; by default warp asks the store"},
+		&cli.StringFlag{Name: "secret-key", Destination: &f.Target.SecretKey, Sources: env.Vars("WARP_SECRET_KEY"), Usage: "with --s3endpoint: secret `KEY`"},
+		&cli.StringFlag{Name: "region", Destination: &f.Target.Region, Sources: env.Vars("WARP_REGION"), Usage: "with --s3endpoint: `REGION` of the store; by default warp asks the store"},
 		&cli.StringFlag{Name: "tokenfile", Destination: &f.tokenFile, TakesFile: true, Usage: "`FILE` with a token of AIStore's AuthN"},
-		&cli.StringFlag{Name: "ca-file", Destination: &f.store.CAFile, TakesFile: true, Usage: "with https: PEM `FILE` of additional certificate authorities"},
-		&cli.BoolFlag{Name: "insecure", Destination: &f.store.Insecure, Usage: "with https: accept any certificate"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.Target.CAFile, TakesFile: true, Usage: "with https: PEM `FILE` of additional certificate authorities"},
+		&cli.BoolFlag{Name: "insecure", Destination: &f.Target.Insecure, Usage: "with https: accept any certificate"},
 		&cli.StringFlag{Name: "bprops", Destination: &f.bucketProps, Usage: "properties of the AIStore bucket, as `JSON`"},
-		&flagtype.Duration{Name: "timeout", Value: defaultLoaderTimeout, Destination: &f.store.Timeout, Usage: "fail a request that takes longer than `TIME`; 0 is no limit"},
+		&flagtype.Duration{Name: "timeout", Value: defaultLoaderTimeout, Destination: &f.Target.Options.Timeout, Usage: "fail a request that takes longer than `TIME`; 0 is no limit"},
 		&flagtype.Choice{Name: "cksum-type", Value: "xxhash", Config: loaderChecksumNames(), Destination: &f.checksum, Usage: "upload with a checksum of `KIND`; to S3 only if you name one"},
 	}}
 }

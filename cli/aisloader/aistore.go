@@ -1,7 +1,6 @@
 package aisloader
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,13 +21,13 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 			return exit.Usagef("--%s needs --s3endpoint: without it, requests go to AIStore", name)
 		}
 	}
-	if f.store.Host, err = f.gateway(); err != nil {
+	if f.Target.Host, err = f.gateway(); err != nil {
 		return err
 	}
-	f.store.Provider = "ais"
-	f.store.AccessKey, f.store.SecretKey, f.store.Region = "", "", "" // variables for S3
-	f.store.TokenFile = f.tokenFile
-	f.store.Checksum = cmp.Or(loaderChecksums()[f.checksum], "")
+	f.Target.ProviderName = "ais"
+	f.Target.AccessKey, f.Target.SecretKey, f.Target.Region = "", "", "" // variables for S3
+	f.Target.CredentialsFile = f.tokenFile
+	f.Target.Options.Checksum = loaderChecksums()[f.checksum]
 	f.settings = ais.Settings{Backend: p.bucket.Provider, Latest: f.latest, Cached: f.cached}
 	if f.settings.Properties, err = bucketProperties(f.bucketProps); err != nil {
 		return exit.Usagef("--bprops: %w", err)
@@ -40,7 +39,7 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 		p.transform, err = f.transformation()
 		f.settings.ETL = p.transform.Name
 	}
-	f.store.Settings = store.EncodeSettings(f.settings)
+	f.Target.Settings = store.EncodeSettings(f.settings)
 	return err
 }
 

@@ -63,16 +63,16 @@ func (f *loaderFlags) resolveTarget(p *loaderPlan) (err error) {
 	if p.bucket, err = ParseBucket(f.bucket, f.provider); err != nil {
 		return exit.Usagef("--bucket and --provider: %w", err)
 	}
-	f.store.Bucket = p.bucket.Name
-	if f.store.Timeout == 0 {
-		f.store.Timeout = forever
+	f.Target.Default(f.env)
+	f.Target.Bucket = p.bucket.Name
+	if f.Target.Options.Timeout == 0 {
+		f.Target.Options.Timeout = forever
 	}
 	if f.s3Endpoint == "" {
 		err = f.useAIStore(p)
 	} else {
 		err = f.useS3(p)
 	}
-	f.Target.Say(f.env, &f.store)
 	if err == nil {
 		err = f.Target.Check()
 	}
@@ -95,10 +95,10 @@ func (f *loaderFlags) useS3(p *loaderPlan) error {
 	if p.bucket.Provider != "aws" && (p.bucket.Provider != "ais" || strings.Contains(f.bucket, "://")) {
 		return exit.Usagef("--s3endpoint talks to S3, but %s://%s is not an S3 bucket: write s3://%s", p.bucket.Provider, p.bucket.Name, p.bucket.Name)
 	}
-	f.store.Host, f.store.Provider = f.s3Endpoint, engines.S3
-	f.store.Checksum = ""
+	f.Target.Host, f.Target.ProviderName = f.s3Endpoint, engines.S3
+	f.Target.Options.Checksum = ""
 	if f.given("cksum-type") {
-		f.store.Checksum = loaderChecksums()[f.checksum]
+		f.Target.Options.Checksum = loaderChecksums()[f.checksum]
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (f *loaderFlags) resolveOptions(p *loaderPlan) (err error) {
 	}
 	o.Concurrency, o.Batch, o.MaxErrors = f.Concurrent, f.batch, f.MaxErrors
 	if f.given("timeout") {
-		o.RequestTimeout = f.store.Timeout
+		o.RequestTimeout = f.Target.Options.Timeout
 	} else {
 		o.RequestTimeout = defaultLoaderTimeout
 	}

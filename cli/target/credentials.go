@@ -18,14 +18,14 @@ import (
 // credentials finds out as whom to talk to the store. There are several with
 // --credentials-file only.
 func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *store.Config) ([]store.Credentials, error) {
-	if f.credentialsFile != "" {
+	if f.CredentialsFile != "" {
 		return f.severalCredentials(ctx, inv)
 	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
 	o := credentials.Options{
-		Access: f.AccessKey, Secret: f.secretKey, Session: f.sessionToken,
-		Profile: f.profile, Signature: f.Signature, Home: home,
+		Access: f.AccessKey, Secret: f.SecretKey, Session: f.sessionToken,
+		Profile: f.Profile, Signature: f.Signature, Home: home,
 		Getenv: inv.Env.Value,
 	}
 	if f.Signature == signSTS {
@@ -71,7 +71,7 @@ func (f *Flags) exchange(inv *command.Invocation, cfg *store.Config, o *credenti
 }
 
 func (f *Flags) severalCredentials(ctx context.Context, inv *command.Invocation) ([]store.Credentials, error) {
-	all, err := credentials.ReadFile(f.credentialsFile, f.Signature)
+	all, err := credentials.ReadFile(f.CredentialsFile, f.Signature)
 	if err != nil {
 		return nil, exit.Usagef("--credentials-file: %w", err)
 	}

@@ -21,12 +21,12 @@ import (
 // OptionFlags determine the form of requests and the connections for them.
 type OptionFlags struct {
 	Encrypt, sseS3            bool
-	kmsKey, checksum, class   string
+	kmsKey, Checksum, class   string
 	md5, noMultipart          bool
 	metadata, tags            []string
 	partSize                  int64
 	lookup, sourceIP          string
-	timeout, listTimeout      time.Duration
+	Timeout, listTimeout      time.Duration
 	http2, noKeepAlive, ktls  bool
 	sendBuffer, receiveBuffer int64
 	clientCert, clientKey     string
@@ -41,7 +41,7 @@ func (f *OptionFlags) requestFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "encrypt", Destination: &f.Encrypt, Usage: "encrypt with a random key sent in every request (SSE-C); needs --tls"},
 		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key that the store manages (SSE-S3)"},
 		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with the key `ID` of the store's key service (SSE-KMS)"},
-		&flagtype.Choice{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
+		&flagtype.Choice{Name: "checksum", Config: checksumNames(), Destination: &f.Checksum,
 			Usage: "send a checksum of `KIND` with uploads: " + strings.Join(checksumNames(), ", ") + "; MD5 is --md5"},
 		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 header with uploads"},
 		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to this storage `CLASS`"},
@@ -61,7 +61,7 @@ func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
-		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m otherwise",
+		&flagtype.Duration{Name: "timeout", Destination: &f.Timeout, DefaultText: "10s to connect, 2m otherwise",
 			Usage: "fail a request that makes no progress for `TIME`; this is an idle timeout, not a limit on the total time"},
 		&flagtype.Duration{Name: "list-timeout", Value: store.ListTimeout, Destination: &f.listTimeout, Hidden: true,
 			Usage: "fail a listing of the preparation or clean-up that takes longer than `TIME`; 0 is no limit"},
@@ -90,17 +90,17 @@ func checksumNames() flagtype.Choices {
 
 // check returns an error if flags contradict each other. tls and signature belong to the target.
 func (f *OptionFlags) check(tls bool, signature string) error {
-	if f.checksum == "MD5" {
-		f.checksum, f.md5 = "", true
+	if f.Checksum == "MD5" {
+		f.Checksum, f.md5 = "", true
 	}
 	switch {
 	case f.Encrypt && f.sseS3, f.Encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
 		return exit.Usagef("--encrypt, --sse-s3-encrypt and --sse-kms-key cannot be combined")
 	case f.Encrypt && !tls:
 		return exit.Usagef("--encrypt needs --tls: every request contains the key")
-	case f.checksum != "" && f.md5:
+	case f.Checksum != "" && f.md5:
 		return exit.Usagef("--checksum and --md5 cannot be combined")
-	case f.checksum != "" && signature == "S3V2":
+	case f.Checksum != "" && signature == "S3V2":
 		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum after the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return exit.Usagef("--part.size and --disable-multipart cannot be combined")
@@ -139,7 +139,7 @@ func (f *OptionFlags) OnlyUploads() string {
 		name  string
 		given bool
 	}{
-		{"sse-s3-encrypt", f.sseS3}, {"sse-kms-key", f.kmsKey != ""}, {"checksum", f.checksum != ""}, {"md5", f.md5},
+		{"sse-s3-encrypt", f.sseS3}, {"sse-kms-key", f.kmsKey != ""}, {"checksum", f.Checksum != ""}, {"md5", f.md5},
 		{"storage-class", f.class != ""}, {"disable-multipart", f.noMultipart}, {"part.size", f.partSize > 0},
 		{"add-metadata", len(f.metadata) > 0}, {"tag", len(f.tags) > 0},
 	} {
@@ -164,8 +164,8 @@ func (f *OptionFlags) beyondEmbedded() string {
 		return "--tag"
 	case f.class != "" && f.class != "STANDARD":
 		return "--storage-class=" + f.class
-	case f.checksum != "" && !slices.Contains(embeddedChecksums(), store.Checksum(f.checksum)):
-		return "--checksum=" + f.checksum
+	case f.Checksum != "" && !slices.Contains(embeddedChecksums(), store.Checksum(f.Checksum)):
+		return "--checksum=" + f.Checksum
 	case f.lookup == store.LookupHost:
 		return "--lookup=host"
 	case f.http2:
@@ -189,7 +189,7 @@ func embeddedChecksums() []store.Checksum {
 func (f *OptionFlags) CheckForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
-	case f.checksum != "":
+	case f.Checksum != "":
 		return exit.Usagef("--checksum cannot be used with %s: a form has no trailer for a checksum", what).WithHint(leave)
 	case f.md5:
 		return exit.Usagef("--md5 cannot be used with %s: a form has no Content-MD5", what).WithHint(leave)
@@ -204,8 +204,8 @@ func (f *OptionFlags) CheckForm(what string, class bool) error {
 // options returns the options, with a new key for --encrypt.
 func (f *OptionFlags) options() (o store.Options, err error) {
 	o = store.Options{
-		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,
-		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout, ListTimeout: f.listTimeout,
+		StorageClass: f.class, Checksum: store.Checksum(f.Checksum), MD5: f.md5,
+		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.Timeout, ListTimeout: f.listTimeout,
 		HTTP2: f.http2, NoKeepAlive: f.noKeepAlive, SendBuffer: int(f.sendBuffer), ReceiveBuffer: int(f.receiveBuffer),
 		ClientCert: f.clientCert, ClientKey: f.clientKey, NoRepeat: f.NoRepeat,
 	}

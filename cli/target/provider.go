@@ -197,7 +197,7 @@ func (f *Flags) saidProvider() string {
 // speaksS3 reports whether flags were given that mean S3's own credentials or engine. With a host alone they go on to
 // mean the S3 interface of whatever store is there.
 func (f *Flags) speaksS3() bool {
-	return f.profile != "" || f.sessionToken != "" || f.Signature == "S3V2" || f.Signature == signSTS || f.engine == "minio" ||
+	return f.Profile != "" || f.sessionToken != "" || f.Signature == "S3V2" || f.Signature == signSTS || f.engine == "minio" ||
 		f.Options.lookup == store.LookupHost
 }
 
@@ -205,11 +205,11 @@ func (f *Flags) speaksS3() bool {
 func (f *Flags) identify(inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
 	source, secrets, err := f.Provider.Identify(&provider.Identity{
-		Token: f.accessToken, Access: f.AccessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.Signature == "IAM",
+		Token: f.accessToken, Access: f.AccessKey, Secret: f.SecretKey, File: f.CredentialsFile, Metadata: f.Signature == "IAM",
 		Home: home, Getenv: f.env.Value,
 	}, cfg)
 	switch {
-	case err != nil && (f.credentialsFile != "" || f.accessToken != "" || f.AccessKey != ""):
+	case err != nil && (f.CredentialsFile != "" || f.accessToken != "" || f.AccessKey != ""):
 		return exit.Usagef("%w", err)
 	case err != nil:
 		return exit.Errorf("%w", err)
@@ -258,8 +258,8 @@ func (f *Flags) checkOptions() error {
 		{o.lookup == store.LookupHost, "--lookup=host", provider.HostBuckets},
 		{o.http2, "--http2", provider.HTTP2},
 		{signs, "--signature=" + f.Signature, provider.Signatures},
-		{f.profile != "", "--profile", provider.Signatures},
-		{f.credentialsFile != "", "--credentials-file", provider.Identities},
+		{f.Profile != "", "--profile", provider.Signatures},
+		{f.CredentialsFile != "", "--credentials-file", provider.Identities},
 		{f.Given("region"), "--region", provider.Regions},
 		{f.sessionToken != "", "--session-token", provider.Signatures},
 		{f.accessToken != "", "--access-token", provider.BearerTokens},
@@ -269,12 +269,12 @@ func (f *Flags) checkOptions() error {
 			return err
 		}
 	}
-	sum := store.Checksum(o.checksum)
-	if o.checksum == "MD5" {
+	sum := store.Checksum(o.Checksum)
+	if o.Checksum == "MD5" {
 		sum = store.NoChecksum
 	}
 	if !f.Provider.TakesChecksum(sum) {
-		return exit.Usagef("--checksum=%s is not supported by uploads to %s", o.checksum, f.Provider.Title).WithHint("leave it out")
+		return exit.Usagef("--checksum=%s is not supported by uploads to %s", o.Checksum, f.Provider.Title).WithHint("leave it out")
 	}
 	return nil
 }

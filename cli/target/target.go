@@ -58,21 +58,27 @@ type Flags struct {
 	engine, ProviderName               string
 	Provider                           *provider.Provider // found by Check from hosts, buckets and --provider
 	env                                command.Environment
-	AccessKey, secretKey, sessionToken string
+	AccessKey, SecretKey, sessionToken string
 	accessToken                        string
 	source                             string // of the credentials, unless they are for S3
 	anonymous                          bool   // S3's own credentials were not found
 	hostFrom                           string // what names the host: --host or a variable
-	profile, Signature, caFile         string
-	TLS, insecure, ResolveHost         bool
+	Profile, Signature, CAFile         string
+	TLS, Insecure, ResolveHost         bool
 	Unsigned                           bool
-	webToken, credentialsFile          string
+	webToken, CredentialsFile          string
 	redirectHosts                      string
 	redirects                          []string // parsed by Check
 	Options                            OptionFlags
-	settings                           json.RawMessage // of commands about one kind of store, see [store.Config]
+	Settings                           json.RawMessage // of commands about one kind of store, see [store.Config]
 	EmbeddedMemory                     int64
 	EmbeddedAddr                       string // of the embedded store of another process, to be used; "" = start one
+}
+
+// Default sets what only the flags of [Flags.Group] choose, for commands with flags of another tool.
+func (f *Flags) Default(env command.Environment) {
+	f.env, f.hostSelect, f.engine, f.Signature = env, "weighed", "auto", "S3V4"
+	f.EmbeddedMemory, f.Options.listTimeout = defaultEmbeddedMemory, store.ListTimeout
 }
 
 // Group returns the flags for the store and its credentials.
@@ -83,7 +89,7 @@ func (f *Flags) Group(env command.Environment) command.Group {
 			Usage: "`HOST`:PORT of the store; several as a,b or node{1...8}:900{0...3} or file:NAME; embedded is a store in memory"},
 		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`, or account of Azure; default: AWS environment variables, then profiles"},
-		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.Vars("WARP_SECRET_KEY"),
+		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.SecretKey, Sources: env.Vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
 		&cli.BoolFlag{Name: "tls", Destination: &f.TLS, Sources: env.Vars("WARP_TLS"), Usage: "use HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: DefaultBucket, Destination: &f.Bucket,
@@ -97,11 +103,11 @@ func (f *Flags) Group(env command.Environment) command.Group {
 			Usage: "session `TOKEN` of temporary credentials"},
 		&cli.StringFlag{Name: "access-token", Hidden: true, Destination: &f.accessToken, Sources: env.Vars("WARP_ACCESS_TOKEN"),
 			Usage: "bearer `TOKEN`, or a shared access signature of Azure, for stores that take one"},
-		&cli.StringFlag{Name: "credentials-file", Destination: &f.credentialsFile, TakesFile: true,
+		&cli.StringFlag{Name: "credentials-file", Destination: &f.CredentialsFile, TakesFile: true,
 			Usage: "use several credentials in turn; `FILE` has one ACCESS:SECRET or ACCESS:SECRET:TOKEN per line"},
 		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.Vars("WARP_STS_WEB_TOKEN"),
 			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
-		&cli.StringFlag{Name: "profile", Destination: &f.profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
+		&cli.StringFlag{Name: "profile", Destination: &f.Profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
 		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "choose each request's host by `HOW`: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,
@@ -132,8 +138,8 @@ func (f *Flags) Traffic(env command.Environment, parts string) command.Group {
 // ConnectionFlags returns the flags for connections, which all commands have that talk to a store.
 func (f *Flags) ConnectionFlags(env command.Environment) []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
-		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of additional certificate authorities"},
+		&cli.BoolFlag{Name: "insecure", Destination: &f.Insecure, Usage: "with --tls: accept any certificate"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.CAFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of additional certificate authorities"},
 		&cli.StringFlag{Name: "redirect-hosts", Destination: &f.redirectHosts, Hidden: true,
 			Usage: "follow redirects, with credentials, also to these `HOSTS` outside the store's own domain; *.DOMAIN is every name below it"},
 	}, f.Options.connectionFlags(env)...)
@@ -146,19 +152,19 @@ func (f *Flags) Check() error {
 		return exit.Usagef("--signature=STS_WEB_TOKEN needs --sts-web-token")
 	case f.Signature != signSTS && f.webToken != "":
 		return exit.Usagef("--sts-web-token needs --signature=STS_WEB_TOKEN")
-	case f.credentialsFile != "" && (f.AccessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
+	case f.CredentialsFile != "" && (f.AccessKey != "" || f.SecretKey != "" || f.sessionToken != "" || f.Profile != ""):
 		return exit.Usagef("--credentials-file cannot be combined with --access-key, --secret-key, --session-token and --profile (or their variables)")
-	case f.accessToken != "" && (f.AccessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.Signature != "S3V4"):
+	case f.accessToken != "" && (f.AccessKey != "" || f.SecretKey != "" || f.CredentialsFile != "" || f.Signature != "S3V4"):
 		return exit.Usagef("--access-token (WARP_ACCESS_TOKEN) cannot be combined with --access-key, --secret-key, --credentials-file and --signature")
-	case f.AccessKey != "" && f.secretKey == "":
+	case f.AccessKey != "" && f.SecretKey == "":
 		return exit.Usagef("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").WithHint("give both")
-	case f.AccessKey == "" && f.secretKey != "":
+	case f.AccessKey == "" && f.SecretKey != "":
 		return exit.Usagef("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").WithHint("give both")
 	case f.AccessKey == "" && f.sessionToken != "" && f.Host != EmbeddedHost:
 		return exit.Usagef("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").WithHint("give all three")
-	case f.profile != "" && f.AccessKey != "":
+	case f.Profile != "" && f.AccessKey != "":
 		return exit.Usagef("--profile and --access-key cannot be combined")
-	case f.credentialsFile != "" && (f.Signature == "IAM" || f.Signature == signSTS):
+	case f.CredentialsFile != "" && (f.Signature == "IAM" || f.Signature == signSTS):
 		return exit.Usagef("--signature=%s and --credentials-file cannot be combined", f.Signature)
 	case f.Bucket == "":
 		return exit.Usagef("--bucket is empty")
@@ -175,9 +181,9 @@ func (f *Flags) Check() error {
 		}
 	}
 	switch {
-	case f.insecure && !f.TLS:
+	case f.Insecure && !f.TLS:
 		return exit.Usagef("--insecure needs --tls")
-	case f.caFile != "" && !f.TLS:
+	case f.CAFile != "" && !f.TLS:
 		return exit.Usagef("--ca-file needs --tls")
 	case f.Host != EmbeddedHost && f.EmbeddedMemory != defaultEmbeddedMemory:
 		return exit.Usagef("--embedded.memory needs --host=embedded")
@@ -188,8 +194,8 @@ func (f *Flags) Check() error {
 		if err := f.Options.check(f.TLS, f.Signature); err != nil {
 			return err
 		}
-		return CheckCertificates("--ca-file", f.caFile, f.Options.clientCert, f.Options.clientKey)
-	case f.profile != "" || f.Signature != "S3V4" || f.ResolveHost || f.credentialsFile != "":
+		return CheckCertificates("--ca-file", f.CAFile, f.Options.clientCert, f.Options.clientKey)
+	case f.Profile != "" || f.Signature != "S3V4" || f.ResolveHost || f.CredentialsFile != "":
 		return exit.Usagef("--host=embedded cannot be combined with --profile, --signature, --credentials-file and --resolve-host")
 	case f.TLS:
 		return exit.Usagef("--host=embedded and --tls cannot be combined: the embedded store has no TLS")
@@ -300,7 +306,7 @@ func (f *Flags) openEmbedded(t *Target, cfg *store.Config, full func(error)) err
 	cfg.Hosts = []store.Address{{Name: addr}}
 	// It takes any region and any keys.
 	cfg.Region = cmp.Or(f.Region, "us-east-1")
-	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.AccessKey, "embedded"), SecretKey: cmp.Or(f.secretKey, "embedded"), SessionToken: f.sessionToken}
+	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.AccessKey, "embedded"), SecretKey: cmp.Or(f.SecretKey, "embedded"), SessionToken: f.sessionToken}
 	return nil
 }
 
@@ -335,9 +341,9 @@ func (f *Flags) addresses(ctx context.Context, hosts []string) ([]store.Address,
 func (f *Flags) config(version string, concurrency int) (store.Config, error) {
 	options, err := f.Options.options()
 	return store.Config{
-		TLS: f.TLS, Insecure: f.insecure, CAFile: f.caFile, Region: f.Region,
+		TLS: f.TLS, Insecure: f.Insecure, CAFile: f.CAFile, Region: f.Region,
 		HostSelect: f.hostSelect, AppVersion: version, Concurrency: concurrency,
-		Engine: f.engine, Provider: f.Provider.Name, UnsignedPayload: f.Unsigned, RedirectHosts: f.redirects, Settings: f.settings, Options: options,
+		Engine: f.engine, Provider: f.Provider.Name, UnsignedPayload: f.Unsigned, RedirectHosts: f.redirects, Settings: f.Settings, Options: options,
 	}, err
 }
 
