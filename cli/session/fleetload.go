@@ -34,7 +34,8 @@ type Fleet struct {
 	measured bool
 }
 
-func NewFleet(ctx context.Context, s *Session, op bench.Op) (*Fleet, error) {
+// newFleet describes the run for the clients. It connects to none of them yet.
+func newFleet(ctx context.Context, s *Session, op bench.Op) (*Fleet, error) {
 	l := &Fleet{s: s}
 	options, err := s.Flags.Fleet.Options(ctx, s.Invocation)
 	if err != nil {

@@ -24,7 +24,7 @@ type Benchmark interface {
 // NewBenchmark returns the load of a benchmark, which clients make if there are any. It calls full when the embedded store is full.
 func NewBenchmark(ctx context.Context, s *Session, op bench.Op, full func(error)) (Benchmark, error) {
 	if s.Flags.Fleet.Clients != "" {
-		return NewFleet(ctx, s, op)
+		return newFleet(ctx, s, op)
 	}
 	return NewLocal(ctx, s, op, full)
 }
