@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/hostload"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
@@ -63,9 +64,7 @@ func TestNoNameStays(t *testing.T) {
 	t.Parallel()
 	r := named()
 	var before bytes.Buffer
-	if err := printer.JSON(&before, r); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, printer.JSON(&before, r))
 	for _, s := range secrets() {
 		if !strings.Contains(before.String(), strings.ReplaceAll(s, `\`, `\\`)) {
 			t.Errorf("the report has no %s, so nothing is tested", s)
@@ -86,9 +85,7 @@ func TestNoNameStays(t *testing.T) {
 		},
 	} {
 		b.Reset()
-		if err := write(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, write())
 		shown[name] = b.String()
 	}
 	for name, text := range shown {

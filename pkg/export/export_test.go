@@ -12,6 +12,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -26,15 +27,11 @@ func reportOf(t *testing.T, rows []oplog.Record) *results.Report {
 	for i := range rows {
 		last = max(last, rows[i].End())
 	}
-	if err := s.SetWindow(oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: last + 1}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.SetWindow(oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: last + 1}))
 	_ = s.Write(rows)
 	s.Close(oplog.Trailer{})
 	r, err := s.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return r
 }
 
@@ -43,17 +40,13 @@ func TestIntervals(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["mixed"].Rows(1))
 	var b bytes.Buffer
-	if err := Intervals(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Intervals(&b, r))
 	got := map[string]int64{}
 	reader := hdr.NewHistogramLogReader(bytes.NewReader(b.Bytes()))
 	var before int64
 	for n := 0; ; n++ {
 		h, err := reader.NextIntervalHistogram()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if h == nil {
 			if n < 20 {
 				t.Errorf("only %d intervals", n)
@@ -81,9 +74,7 @@ func TestPercentiles(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["get"].Rows(1))
 	var b strings.Builder
-	if err := Percentiles(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Percentiles(&b, r))
 	var median float64
 	lines := strings.Split(b.String(), "\n")
 	for _, l := range lines {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/compare"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog/lines"
@@ -31,14 +32,10 @@ func readAggregated(tb testing.TB, path, op string) *results.Report {
 	}
 	defer file.Close()
 	text, err := lines.Decompress(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.OK(tb, err)
 	defer text.Close()
 	r, err := miniowarp.Read(text, op)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.OK(tb, err)
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -31,20 +32,14 @@ func writeLog(t *testing.T, h oplog.Header, rows ...oplog.Record) (path string) 
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "log.csv.zst")
 	f, err := oplog.Create(path, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	started := false
 	for _, r := range rows {
 		if !started && r.Start >= 100*second {
 			started = true
-			if err := f.SetWindow(oplog.Window{Start: 100 * second}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, f.SetWindow(oplog.Window{Start: 100 * second}))
 		}
-		if err := f.Write([]oplog.Record{r}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, f.Write([]oplog.Record{r}))
 	}
 	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
@@ -61,9 +56,7 @@ func readPlan(t *testing.T, path string, speed float64) *Plan {
 	t.Helper()
 	folder := t.TempDir()
 	p, err := Read(t.Context(), path, Options{Speed: speed, Folder: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -80,13 +73,9 @@ func requests(t *testing.T, p *Plan) (all []Request, due []int64) {
 	t.Helper()
 	for n := range p.Count() {
 		r, err := p.Request(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		at, err := p.Due(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all, due = append(all, r), append(due, at.Milliseconds())
 	}
 	return all, due
@@ -222,22 +211,14 @@ func TestLongPlan(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(writeLog(t, header(), row("GET", "a", 0, 10)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	reader, err := zstd.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer reader.Close()
 	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	path := filepath.Join(t.TempDir(), "cut.csv")
-	if err := os.WriteFile(path, text[:bytes.LastIndex(text, []byte("#"))], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, text[:bytes.LastIndex(text, []byte("#"))], 0o600))
 	if p := readPlan(t, path, 1); p.Count() != 1 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "no closing line") {
 		t.Errorf("%d requests, %q", p.Count(), p.Warnings)
 	}
@@ -247,14 +228,10 @@ func TestCutOff(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "access.log")
-	if err := os.WriteFile(text, []byte("79a59df900b949e55d96a1e698fbaced bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 -\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(text, []byte("79a59df900b949e55d96a1e698fbaced bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 -\n"), 0o600))
 	foreign := filepath.Join(t.TempDir(), "minio.csv.zst")
 	var plain oplog.Header
-	if err := os.WriteFile(foreign, testlog.Encode(t, plain, oplog.Trailer{}, []oplog.Record{row("GET", "a", 0, 10)}, 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(foreign, testlog.Encode(t, plain, oplog.Trailer{}, []oplog.Record{row("GET", "a", 0, 10)}, 1), 0o600))
 	zip := header()
 	zip.Benchmark = "zip"
 	for name, want := range map[string]error{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 	"warp/pkg/workload"
@@ -40,9 +41,7 @@ func profileOf(t testing.TB, logs ...string) *workload.Profile {
 	}
 	p := c.Profile()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Write(&b))
 	if _, err := workload.Read(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -218,13 +217,9 @@ func TestNoNames(t *testing.T) {
 	for _, log := range []string{text.String(), json.String(), audits.String(), rusts.String(), log} {
 		c := workload.NewCollector()
 		warnings, err := Read(t.Context(), strings.NewReader(log), "log", c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var b bytes.Buffer
-		if err := c.Profile().Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, c.Profile().Write(&b))
 		for _, secret := range []string{"SECRET", "secret", "192.0.2", "127.0.0", "arn:"} {
 			if all := b.String() + strings.Join(warnings, "\n"); strings.Contains(all, secret) {
 				t.Errorf("%s is in %s", secret, all)
@@ -283,9 +278,7 @@ func TestCompressed(t *testing.T) {
 	var zipped, standard bytes.Buffer
 	g := gzip.NewWriter(&zipped)
 	z, err := zstd.NewWriter(&standard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, w := range []interface {
 		Write([]byte) (int, error)
 		Close() error
@@ -293,9 +286,7 @@ func TestCompressed(t *testing.T) {
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Close())
 	}
 	for _, log := range []string{zipped.String(), standard.String()} {
 		if p := profileOf(t, log); p.Requests != 5000 {
@@ -317,9 +308,7 @@ func TestOpLog(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "log")
 	f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "r", Windowed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, step := range []func() error{
 		func() error { return f.Write([]oplog.Record{row("PUT", "a", 0, 100), row("PUT", "b", 1, 100)}) },
 		func() error { return f.SetWindow(oplog.Window{Start: 1e18 + 2e9}) },
@@ -327,17 +316,13 @@ func TestOpLog(t *testing.T) {
 			return f.Write([]oplog.Record{row("DOWNLOAD", "a", 3, 100), row("GETPART", "a", 3, 50), row("GETPART", "a", 3, 50), row("GET", "b", 4, 100), row("ZIP", "b", 5, 0)})
 		},
 	} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, step())
 	}
 	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
 	log, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p := profileOf(t, string(log))
 	if p.Requests != 4 || operation(p, workload.Get).Requests != 3 || operation(p, workload.Other).Requests != 1 || operation(p, workload.Put).Requests != 0 ||
 		p.Ranges.Requests != 2 || p.Reuse.Requests != 2 || p.Reuse.FirstRequests != 0 || p.Popularity.Keys != 2 || !slices.Equal(p.Formats, []string{formatWarp}) {
@@ -379,9 +364,7 @@ func fuzz(f *testing.F, format func() format) {
 		c.Add(&r)
 		c.Add(&r)
 		var b bytes.Buffer
-		if err := c.Profile().Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, c.Profile().Write(&b))
 		if _, err := workload.Read(&b); err != nil {
 			t.Fatalf("%v: %+v", err, r)
 		}
@@ -401,9 +384,7 @@ func FuzzRead(f *testing.F) {
 		}
 		p := c.Profile()
 		var b bytes.Buffer
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, p.Write(&b))
 		if _, err := workload.Read(&b); err != nil {
 			t.Fatalf("%v: %q", err, log)
 		}
