@@ -138,18 +138,15 @@ func rateUnits() []Unit {
 	}
 }
 
-func percentUnit() []Unit { return []Unit{{"%", .01}} }
-func objectUnit() []Unit  { return []Unit{{"obj/s", 1}} }
-
 // units returns the units in which the assertion may be written.
 func (a *Assertion) units() []Unit {
 	switch {
 	case a.Change || a.Metric.Family == Errors:
-		return percentUnit()
+		return []Unit{{"%", .01}}
 	case a.Metric.Family == Throughput:
 		return rateUnits()
 	case a.Metric.Family == Objects:
-		return objectUnit()
+		return []Unit{{"obj/s", 1}}
 	}
 	return timeUnits()
 }

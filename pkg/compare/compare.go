@@ -241,7 +241,6 @@ func (v *Verdicts) Row(op, metric string) (Row, bool) {
 
 func side(runs []Run) Side {
 	s := Side{Runs: len(runs), Files: []string{}, Warnings: []string{}}
-	seen := map[string]bool{}
 	for i, r := range runs {
 		id := r.Report.Identity().ID
 		if i == 0 {
@@ -252,8 +251,7 @@ func side(runs []Run) Side {
 		}
 		s.Files = append(s.Files, r.Name)
 		for _, w := range r.Report.Warnings {
-			if !seen[w] && !hostload.IsLimit(w) { // a client limit withholds the verdict, which already says so
-				seen[w] = true
+			if !slices.Contains(s.Warnings, w) && !hostload.IsLimit(w) { // a client limit withholds the verdict, which already says so
 				s.Warnings = append(s.Warnings, w)
 			}
 		}

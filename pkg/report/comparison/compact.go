@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/fatih/color"
 
@@ -38,14 +37,7 @@ func Compact(w io.Writer, c compare.Changes, o printer.Options) error {
 		}
 		p.Paragraph("", kind+x.Name+": "+human.OneLine(compare.OrNone(x.Before))+" -> "+human.OneLine(compare.OrNone(x.After)))
 	}
-	for _, side := range []struct {
-		name string
-		ops  []string
-	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
-		if len(side.ops) > 0 {
-			p.Paragraph("", "only in the log "+side.name+": "+strings.Join(side.ops, ", "))
-		}
-	}
+	p.Paragraph("", Only(&c, "log")...)
 	p.Paragraph("Before, warning:", c.Before.Warnings...)
 	p.Paragraph("After, warning:", c.After.Warnings...)
 	if len(c.Operations) > 0 {

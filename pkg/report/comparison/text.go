@@ -23,18 +23,26 @@ func Text(w io.Writer, c compare.Changes, o printer.Options) error {
 	for i := range c.Operations {
 		p.change(&c.Operations[i])
 	}
-	p.only("before", c.OnlyBefore)
-	p.only("after", c.OnlyAfter)
+	for _, s := range Only(&c, "log") {
+		p.Line("%s\n%s", separator, human.UpperFirst(s))
+	}
 	p.changes(c.Operations)
 	p.Warnings("Before, warning:", c.Before.Warnings)
 	p.Warnings("After, warning:", c.After.Warnings)
 	return p.To(w)
 }
 
-func (p *textPrinter) only(side string, ops []string) {
-	if len(ops) > 0 {
-		p.Line("%s\nOnly in the log %s: %s", separator, side, strings.Join(ops, ", "))
+// Only says which operations only one of two runs has, in its log or run.
+func Only(c *compare.Changes, where string) (all []string) {
+	for _, side := range []struct {
+		name string
+		ops  []string
+	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
+		if len(side.ops) > 0 {
+			all = append(all, fmt.Sprintf("only in the %s %s: %s", where, side.name, strings.Join(side.ops, ", ")))
+		}
 	}
+	return all
 }
 
 func (p *textPrinter) change(c *compare.OpChange) {
@@ -47,7 +55,7 @@ func (p *textPrinter) change(c *compare.OpChange) {
 	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.rate("Average", &compare.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
 	if s := c.Duration; s != nil {
-		p.Line("* Requests: %s", latencyChanges(s))
+		p.Line("* Requests: %s", durations(s, msChange))
 		p.values(s)
 	}
 	if s := c.Averaged; s != nil {
@@ -61,7 +69,7 @@ func (p *textPrinter) change(c *compare.OpChange) {
 			known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 	}
 	if s := c.Response; s != nil {
-		p.Line("* Response time: %s", latencyChanges(s))
+		p.Line("* Response time: %s", durations(s, msChange))
 		p.values(s)
 	}
 	if s := c.TTFB; s != nil {
@@ -75,9 +83,9 @@ func (p *textPrinter) change(c *compare.OpChange) {
 	p.errorChanges(c)
 }
 
-func latencyChanges(s *compare.StatsChange) string {
+func durations(s *compare.StatsChange, show func(compare.Change) string) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
-		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
+		show(s.Mean), show(s.P50), show(s.P90), show(s.P99), show(s.P999), show(s.Min), show(s.Max))
 }
 
 // values adds the absolute values to the changes.
@@ -93,8 +101,7 @@ func (p *textPrinter) values(s *compare.StatsChange) {
 		{"after", func(c compare.Change) float64 { return c.After }},
 	} {
 		ms := func(c compare.Change) string { return human.Millis(side.of(c)) }
-		p.Line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
-			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
+		p.Line("        - %s: %s, StdDev: %s", side.name, durations(s, ms), ms(s.StdDev))
 	}
 }
 

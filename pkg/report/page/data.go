@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -40,15 +41,9 @@ func rounded(text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
-			end := i + 1
-			for text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			short = append(short, text[i:end+1]...)
-			i = end + 1
+			end := i + printer.StringEnd(text[i:])
+			short = append(short, text[i:end]...)
+			i = end
 		case c == '-' || c >= '0' && c <= '9':
 			end := i + 1
 			for end < len(text) && bytes.IndexByte([]byte("0123456789+-.eE"), text[end]) >= 0 {

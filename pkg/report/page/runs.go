@@ -166,13 +166,8 @@ func (p *Page) changes(c *compare.Changes) {
 		}
 	}
 	s := section{ID: "changes", Title: "Changes"}
-	for _, only := range []struct {
-		which string
-		ops   []string
-	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
-		if len(only.ops) > 0 {
-			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+strings.Join(only.ops, ", ")+".")
-		}
+	for _, only := range comparison.Only(c, "run") {
+		s.Lead = append(s.Lead, human.UpperFirst(only)+".")
 	}
 	s.table(t)
 	p.section(s)
@@ -310,16 +305,14 @@ func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 func (p *Page) differences(sides []side) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	var settings []map[string]string
-	names := map[string]bool{}
+	names := map[string]string{}
 	for i := range sides {
 		facts := compare.FactsOf(sides[i].report)
 		set := facts.Circumstances
 		maps.Copy(set, facts.Settings)
 		set["(workload)"] = cmp.Or(facts.Workload.ID, "unknown")
 		settings = append(settings, set)
-		for name := range set {
-			names[name] = true
-		}
+		maps.Copy(names, set)
 	}
 	t := &report.Table{Caption: "Parameters that differ", Head: []string{"parameter"}, Text: true}
 	for i := range sides {

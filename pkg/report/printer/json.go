@@ -35,7 +35,7 @@ func indent(w io.Writer, doc []byte) error {
 		switch c {
 		case '\n': // end of the document
 		case '"':
-			end := i + stringEnd(doc[i:])
+			end := i + StringEnd(doc[i:])
 			_, _ = b.Write(doc[i:end])
 			i = end - 1
 		case '{', '[':
@@ -64,8 +64,8 @@ func indent(w io.Writer, doc []byte) error {
 	return b.Flush()
 }
 
-// stringEnd returns the length of the string at the start of doc, including its quotes.
-func stringEnd(doc []byte) int {
+// StringEnd returns the length of the string at the start of doc, including its quotes.
+func StringEnd(doc []byte) int {
 	for i := 1; i < len(doc); i++ {
 		switch doc[i] {
 		case '\\':
