@@ -89,23 +89,18 @@ func BenchmarkFlags(benchmarks []*command.Command) []cli.Flag {
 
 // flagDefaults returns the defaults of the flags of benchmarks.
 func flagDefaults() anonymous.Defaults {
-	known := map[string]map[string]string{}
-	return func(benchmark, name string) (string, bool) {
-		if known[benchmark] == nil {
-			known[benchmark] = map[string]string{}
-			env := func(string) (string, bool) { return "", false }
-			for _, c := range append(Benchmarks(env), benchmarks.Replay(env)) {
-				if c.Name != benchmark {
-					continue
-				}
-				for _, f := range c.Flags() {
-					if f.PreParse() == nil {
-						known[benchmark][f.Names()[0]] = command.Value(f)
-					}
-				}
+	type flag struct{ benchmark, name string }
+	known := map[flag]string{}
+	env := func(string) (string, bool) { return "", false }
+	for _, c := range append(Benchmarks(env), benchmarks.Replay(env)) {
+		for _, f := range c.Flags() {
+			if f.PreParse() == nil {
+				known[flag{c.Name, f.Names()[0]}] = command.Value(f)
 			}
 		}
-		value, ok := known[benchmark][name]
+	}
+	return func(benchmark, name string) (string, bool) {
+		value, ok := known[flag{benchmark, name}]
 		return value, ok
 	}
 }

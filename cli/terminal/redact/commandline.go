@@ -166,11 +166,8 @@ func hiddenValue(name, value string) string {
 // Args returns args without secrets, so that they can be recorded: without the
 // values of secret flags and passwords in URLs, wherever they occur.
 func Args(args []string) []string {
-	secrets, clean := secretsIn(args)
 	r := &Redactor{}
-	r.Add(secrets...)
-	r.addUsers(passwordsIn(args)...)
-	r.addSignatures(args...)
+	clean := r.addArgs(args)
 	for i := range clean {
 		clean[i] = r.Text(clean[i])
 	}

@@ -32,10 +32,7 @@ const (
 // New returns a Redactor that knows the secrets of a command line and of the environment.
 func New(args []string, env func(name string) (value string, ok bool)) *Redactor {
 	r := &Redactor{}
-	secrets, _ := secretsIn(args)
-	r.Add(secrets...)
-	r.addUsers(passwordsIn(args)...)
-	r.addSignatures(args...)
+	r.addArgs(args)
 	for _, name := range secretVariables() {
 		if v, ok := env(name); ok {
 			r.Add(v)
@@ -47,6 +44,15 @@ func New(args []string, env func(name string) (value string, ok bool)) *Redactor
 		}
 	}
 	return r
+}
+
+// addArgs adds the secrets of a command line, and returns a copy of it without the values of secret flags.
+func (r *Redactor) addArgs(args []string) (clean []string) {
+	secrets, clean := secretsIn(args)
+	r.Add(secrets...)
+	r.addUsers(passwordsIn(args)...)
+	r.addSignatures(args...)
+	return clean
 }
 
 // Add adds secrets, for instance from a credentials file.
