@@ -245,15 +245,8 @@ func (p *parser) stat(a *Assertion, parts []string, at int) error {
 	if len(parts) > 1 {
 		return p.fail(at+len(word)+1, "", "%s has no %q", word, strings.Join(parts[1:], "."))
 	}
-	switch word {
-	case "mean":
-		a.Metric.Stat = Mean
-		return nil
-	case "min":
-		a.Metric.Stat = Min
-		return nil
-	case "max":
-		a.Metric.Stat = Max
+	if stat, ok := map[string]Stat{"mean": Mean, "min": Min, "max": Max}[word]; ok {
+		a.Metric.Stat = stat
 		return nil
 	}
 	if digits, ok := strings.CutPrefix(word, "p"); ok && len(digits) <= 7 && isNumber(digits) && synonyms()[word] == "" {

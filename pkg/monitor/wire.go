@@ -79,26 +79,12 @@ const (
 func Read(b []byte, ahead int64) (*State, error) {
 	r := &wireReader{wire.NewReader(b), maxOps * stats.HistogramPages}
 	s := &State{}
-	n := r.Uint()
-	if n > maxOps {
-		return nil, errState
+	for range r.Length(maxOps) {
+		s.ops = append(s.ops, r.op(ahead))
 	}
-	for range n {
-		op := r.op(ahead)
-		if r.Bad {
-			return nil, errState
-		}
-		s.ops = append(s.ops, op)
-	}
-	if n = r.Uint(); n > maxHosts {
-		return nil, errState
-	}
-	for range n {
+	for range r.Length(maxHosts) {
 		h := Part{Name: r.Text(maxHostName)}
 		h.Counter.Read(&r.Reader)
-		if r.Bad {
-			return nil, errState
-		}
 		s.hosts = append(s.hosts, h)
 	}
 	if r.Bad || r.Left() > 0 {
@@ -119,13 +105,8 @@ func (r *wireReader) op(ahead int64) *opCounts {
 	o.first = r.Int() - ahead
 	o.Counter.Read(&r.Reader)
 	o.latency.Read(&r.Reader, &r.pages)
-	n := r.Uint()
-	if n > slotsKept {
-		r.Bad = true
-		return o
-	}
 	shift := exact.FloorDiv(ahead+slotLength/2, slotLength) // to the nearest
-	for range n {
+	for range r.Length(slotsKept) {
 		c := slotCounts{slot: r.Int() - shift}
 		c.Counter.Read(&r.Reader)
 		o.slots[slotIndex(c.slot)] = c

@@ -69,12 +69,7 @@ func (p *Printer) Clock(t time.Time) string {
 const defaultWidth = 100
 
 // MaxWidth returns the number of characters for a line.
-func (p *Printer) MaxWidth() int {
-	if p.Width <= 0 {
-		return defaultWidth
-	}
-	return p.Width
-}
+func (p *Printer) MaxWidth() int { return cmp.Or(max(p.Width, 0), defaultWidth) }
 
 // Sentences prints sentences, each from a new line on.
 func (p *Printer) Sentences(all ...string) {
