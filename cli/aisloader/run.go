@@ -51,7 +51,7 @@ func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
 	case p.idle:
 		d.Say("what earlier runs of warp wrote to bucket %s is removed, and the bucket if warp made it", p.opts.Bucket)
 	default:
-		d.Bucket(&f.Target, &p.opts, f.Destroy != "", f.Seed == "")
+		d.Bucket(&f.Target, &p.opts, f.Destroy != "", f.randomSeed == 0)
 		if p.kept {
 			d.Say("so is what earlier runs of warp wrote there, and the bucket if warp made it")
 		}
