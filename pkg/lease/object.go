@@ -175,6 +175,11 @@ func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) erro
 			return fmt.Errorf("abort the upload of %s: %w", m.Object.Key, err)
 		}
 	}
+	if m.Object != nil && m.Object.Upload == "" && !own {
+		if err := l.warnOfUploads(ctx, m); err != nil {
+			return err
+		}
+	}
 	found, err := l.findNamedObject(ctx, m)
 	if err != nil || len(found) == 0 {
 		return err
@@ -196,6 +201,16 @@ func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) erro
 	return nil
 }
 
+// warnOfUploads warns about uploads of the named object, which m does not name: the
+// run may have been killed when it had begun one and had not added it to its marker.
+func (l *Lease) warnOfUploads(ctx context.Context, m *marker) error {
+	uploads, err := l.uploadsOf(ctx, m.Object.Key)
+	if err == nil && len(uploads) > 0 {
+		l.progress.Warn(fmt.Sprintf("an unfinished upload of %s does not prove that it belongs to run %s, so it stays", m.Object.Key, m.Run))
+	}
+	return err
+}
+
 // abortUpload ends the upload that m names. Anybody may have written the marker of
 // another run, so the upload itself has to prove that it belongs to that run.
 func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
@@ -211,7 +226,7 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 		return err
 	}
 	if !ok || !isProof(part, m) {
-		l.progress.Warn(fmt.Sprintf("the upload of %s is named by the marker of run %s, but does not prove that it belongs to that run, so it stays", m.Object.Key, m.Run))
+		l.progress.Warn(fmt.Sprintf("the upload of %s is named by the marker of run %s, but does not prove that it belongs to run %[2]s, so it stays", m.Object.Key, m.Run))
 		return nil
 	}
 	return l.store.AbortUpload(ctx, u)

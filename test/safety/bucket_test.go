@@ -28,6 +28,7 @@ type bucket struct {
 	core      *minio.Core
 	own       *ownAPI // for a store without S3, instead of core
 	versioned bool
+	runs      []*process // in their order
 }
 
 var buckets atomic.Int64
@@ -67,13 +68,20 @@ func (b *bucket) args() []string { return in(b.store, b.store.Endpoint, b.name) 
 // warp starts a run in the bucket.
 func (b *bucket) warp(args ...string) *process {
 	b.t.Helper()
-	return start(b.t, slices.Concat(args, b.args())...)
+	return b.start(slices.Concat(args, b.args())...)
 }
 
 // through starts a run in the bucket through a proxy.
 func (b *bucket) through(endpoint string, args ...string) *process {
 	b.t.Helper()
-	return start(b.t, slices.Concat(args, in(b.store, endpoint, b.name))...)
+	return b.start(slices.Concat(args, in(b.store, endpoint, b.name))...)
+}
+
+func (b *bucket) start(args ...string) *process {
+	b.t.Helper()
+	p := start(b.t, args...)
+	b.runs = append(b.runs, p)
+	return p
 }
 
 func (b *bucket) tryPut(key, content string) error {

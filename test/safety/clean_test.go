@@ -40,7 +40,7 @@ func TestClean(t *testing.T) {
 			}
 		}
 		b.warp("clean", "--seed=93").want(1).says("may be alive", "none of its objects were removed")
-		b.warp("clean", "--run=none").want(1).says("has no marker there")
+		b.warp("clean", "--run=none").want(1).says("has no marker of such a run")
 		b.warp("clean").want(0)
 		if count(91) != 0 || count(92) != 10 || count(93) != 20 {
 			t.Errorf("clean left %d dead, %d kept and %d live objects of %d, 10 and 20", count(91), count(92), count(93), dead)
@@ -70,7 +70,7 @@ func TestCleanByRun(t *testing.T) {
 		id, _, _ = strings.Cut(id, " ")
 		b.warp("clean", "--run="+id).want(0)
 		b.same(before)
-		b.warp("clean", "--run="+id).want(1).says("has no marker there")
+		b.warp("clean", "--run="+id).want(1).says("has no marker of such a run")
 	})
 }
 
