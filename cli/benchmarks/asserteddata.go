@@ -11,8 +11,8 @@ import (
 	"warp/pkg/bench"
 )
 
-// withoutPayload are the requests that move no payload, or whose parts do, so that they have no
-// throughput in bytes.
+// withoutPayload returns the requests without a throughput in bytes: they move no payload, or only
+// the rows of their parts count it.
 func withoutPayload() []string {
 	return []string{"STAT", "LIST", "DELETE", "RETENTION", "PUTTAGS", "GETTAGS", "DELETETAGS", "UPLOAD", "DOWNLOAD", "COMPLETE", "ABORT"}
 }

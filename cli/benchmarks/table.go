@@ -33,7 +33,7 @@ func Operations() []benchmark {
 	}
 }
 
-// allBenchmarks returns all benchmarks: those of the table, and those that judge or repeat what was sent.
+// allBenchmarks returns the operations, the benchmark of consistency and the replay.
 func allBenchmarks() []benchmark {
 	return append(Operations(), consistencyBenchmark(), replayBenchmark())
 }

@@ -107,7 +107,7 @@ func weight(code int) int {
 	return 4
 }
 
-// First calls functions in their order until one fails, and returns its error.
+// First calls functions in order and returns the first error.
 func First(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

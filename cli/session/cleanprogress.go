@@ -11,8 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// CleanOptions returns the options to remove what dead runs have left in a bucket: those of a run of the command, which writes
-// nothing else.
+// CleanOptions returns the options of a clean-up, which has a marker in the bucket like a run.
 func CleanOptions(inv *command.Invocation, client *store.Client, bucket string, concurrency int) lease.Options {
 	seed := NewSeed()
 	return lease.Options{

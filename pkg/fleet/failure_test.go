@@ -147,16 +147,7 @@ func TestCutOffForTheWholeRun(t *testing.T) {
 			go func() { pause.For(ctx, 6*time.Second); w.release() }()
 		}
 	}, m, startMachine(t, nil))
-	ctx := t.Context()
-	check.OK(t, f.Connect(ctx))
-	check.OK(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
-	check.OK(t, f.Measure(ctx, func() {}))
-	check.OK(t, f.Finish(ctx))
-	path := filepath.Join(t.TempDir(), "all.csv.zst")
-	_, _, err := f.Merge(ctx, path)
-	check.OK(t, err)
-	check.OK(t, f.Clean(ctx))
-	r := f.Result()
+	r := whole(t, f, getPlan(t, e.Addr(), 2*time.Second), filepath.Join(t.TempDir(), "all.csv.zst"))
 	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Err.Error(), "after the measurement ended") {
 		t.Errorf("%+v", r)
 	}

@@ -201,8 +201,8 @@ func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) erro
 	return nil
 }
 
-// warnOfUploads warns about uploads of the named object, which m does not name: the
-// run may have been killed when it had begun one and had not added it to its marker.
+// warnOfUploads warns about unfinished uploads of the named object that m does not
+// name. The run may have been killed before it added its upload to the marker.
 func (l *Lease) warnOfUploads(ctx context.Context, m *marker) error {
 	uploads, err := l.uploadsOf(ctx, m.Object.Key)
 	if err == nil && len(uploads) > 0 {

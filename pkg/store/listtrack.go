@@ -16,8 +16,8 @@ type PageEnd struct {
 	Next  ListPlace
 }
 
-// EachPage calls page for page after page of a listing. It returns the first
-// error, which may be that the listing never ends.
+// EachPage calls page with the place of each page of a listing. It returns the first
+// error of page, or an error if the listing never ends.
 func EachPage(page func(at ListPlace) (PageEnd, error)) error {
 	var track ListTrack
 	for {

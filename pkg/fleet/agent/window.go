@@ -41,8 +41,8 @@ func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	}
 }
 
-// missedStart returns the error for a client that learns of the start when the
-// window of the run has an instant already.
+// missedStart returns the error for a client that learns of the start after the
+// measurement began or ended.
 func (j *job) missedStart(what string, at int64) error {
 	late := max(time.Since(j.clock.Time(at)), 0).Round(time.Millisecond)
 	return fmt.Errorf("this client learned of the start of the run %s after the measurement %s", late, what)
