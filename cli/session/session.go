@@ -283,7 +283,10 @@ func (s *Session) warnOfNothing(out *Outcome) {
 }
 
 func nothingMeasured(out *Outcome) string {
-	if out.Trailer.CutOff != nil {
+	switch {
+	case out.allLost:
+		return "no client's share is complete, so there is no op log and no report"
+	case out.Trailer.CutOff != nil:
 		return "no request was answered, so there is no op log and no report"
 	}
 	return "no request was made, so there is no op log and no report"

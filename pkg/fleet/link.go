@@ -80,12 +80,13 @@ func (l *link) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil || l.released():
 			return
+		case talked:
+			// Try once more even after a long silence: this process may have been
+			// suspended.
+			backoff = 100 * time.Millisecond
 		case l.shouldGiveUp(err, began):
 			l.giveUp(err)
 			return
-		}
-		if talked {
-			backoff = 100 * time.Millisecond
 		}
 		pause.For(ctx, backoff)
 		backoff = min(2*backoff, 2*time.Second)
@@ -419,22 +420,23 @@ func (d *clientSession) handleChunk(body []byte) error {
 	if err != nil {
 		return err
 	}
-	var ack []byte
+	d.fleet.mu.Lock()
+	spool := d.spool
+	d.fleet.mu.Unlock()
+	if spool == nil {
+		err = errors.New("an unexpected chunk of a log arrived")
+	} else {
+		err = spool.Add(chunk) // not under the lock: a slow disk must not keep messages from the clients
+	}
+	if err != nil {
+		d.giveUp(err) // our disk is full, or the client misbehaves
+		return err
+	}
 	d.fleet.update(func() {
-		if d.spool == nil {
-			err = errors.New("an unexpected chunk of a log arrived")
-			return
-		}
-		err = d.spool.Add(chunk)
-		ack = d.spool.Ack()
 		d.progressed = time.Now()
 		if d.tail != nil {
 			d.tail.grown.Signal()
 		}
 	})
-	if err != nil {
-		d.giveUp(err) // our disk is full, or the client misbehaves
-		return err
-	}
-	return d.ch.SendBytes(protocol.KindAck, ack)
+	return d.ch.SendBytes(protocol.KindAck, spool.Ack())
 }

@@ -1,6 +1,12 @@
 package results
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
 
 func TestConditionsSentence(t *testing.T) {
 	t.Parallel()
@@ -16,5 +22,17 @@ func TestConditionsSentence(t *testing.T) {
 		if got := c.sentence(); got != want+end {
 			t.Errorf("%q, want %q", got, want+end)
 		}
+	}
+}
+
+func TestPauseWarnings(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 26, 14, 51, 59, 0, time.UTC)
+	pauses := []oplog.Pause{{At: at, Seconds: 17}, {At: at.Add(time.Minute), Seconds: 2}, {At: at.Add(time.Millisecond), Seconds: 17.001}}
+	got := strings.Join(pauseWarnings(pauses), "\n")
+	const want = `warp did not run on 2 clients for 17.0s from 2026-11-26T14:51:59Z on: the process was stopped, or the machine was suspended.
+warp did not run for 2.00s from 2026-11-26T14:52:59Z on: the process was stopped, or the machine was suspended.`
+	if got != want {
+		t.Errorf("%s", got)
 	}
 }

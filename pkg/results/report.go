@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"warp/internal/human"
@@ -446,14 +447,29 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s cut off by the interrupt and %s in no figure; the longest had waited %s.",
 			human.Count(c.Count, "request was", "requests were"), human.Choose(c.Count, "is", "are"), human.Millis(1e3*c.LongestS)))
 	}
-	for _, p := range t.Pauses {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("warp did not run for %s from %s on: the process was stopped, or the machine was suspended.",
-			human.Millis(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
-	}
+	r.Warnings = append(r.Warnings, pauseWarnings(t.Pauses)...)
 	r.Warnings = append(r.Warnings, t.Notes...)
 	r.NameClients(h)
 	r.judgeClient()
 	r.setConditions()
+}
+
+// pauseWarnings returns a warning for each pause, one for clients that paused together.
+func pauseWarnings(pauses []oplog.Pause) (warnings []string) {
+	clients := make(map[string]int)
+	for _, p := range pauses {
+		w := fmt.Sprintf("warp did not run for %s from %s on: the process was stopped, or the machine was suspended.",
+			human.Millis(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339))
+		if clients[w]++; clients[w] == 1 {
+			warnings = append(warnings, w)
+		}
+	}
+	for i, w := range warnings {
+		if n := clients[w]; n > 1 {
+			warnings[i] = strings.Replace(w, "warp did not run", fmt.Sprintf("warp did not run on %d clients", n), 1)
+		}
+	}
+	return warnings
 }
 
 // NameClients names the clients of a fleet by their addresses, as the command line did. Their ids are known to logs only.

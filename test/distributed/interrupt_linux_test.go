@@ -30,3 +30,29 @@ func TestInterruptedTwice(t *testing.T) {
 	c.collect(t, "interrupted")
 	c.clean(t)
 }
+
+// A machine that is suspended for longer than the timeouts, with its clients and the coordinator, goes on
+// with the run when it wakes up.
+func TestSuspendedMachine(t *testing.T) {
+	t.Parallel()
+	c := onThisMachine(t)
+	c.startClients(t)
+	p := c.run(t, "suspended", "25s", "--lease=1m")
+	c.recorded(t, p, "suspended")
+	everybody := []*os.Process{p.cmd.Process}
+	for _, client := range c.clients {
+		everybody = append(everybody, client.client.cmd.Process)
+	}
+	for _, one := range everybody {
+		_ = one.Signal(syscall.SIGSTOP)
+	}
+	time.Sleep(17 * time.Second) // more than both timeouts, of 10 and 15 s
+	for _, one := range everybody {
+		_ = one.Signal(syscall.SIGCONT)
+	}
+	if code := p.wait(t, time.Minute); code != 0 || strings.Contains(p.out.String(), "is given up") || !strings.Contains(p.out.String(), "Warning: warp did not run ") {
+		t.Errorf("exit code %d:\n%s", code, p.out.String())
+	}
+	c.holds(t, "suspended", 0, 1, 2, 3)
+	c.clean(t)
+}

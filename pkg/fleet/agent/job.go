@@ -384,26 +384,30 @@ func (j *job) close() {
 	j.agent.release(j)
 }
 
-// watchCoordinator ends the run when the coordinator is lost.
+// watchCoordinator ends the run when the coordinator is lost. Time in which this
+// process was suspended or starved does not count: the messages of that time
+// are still unread.
 func (j *job) watchCoordinator() {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-j.coordinatorCtx.Done():
-			return
-		}
-		j.mu.Lock()
-		lost := time.Since(j.contact) > j.agent.options.Timeout
-		j.mu.Unlock()
-		if lost {
+	const often = 100 * time.Millisecond
+	for checked := time.Now(); pause.For(j.coordinatorCtx, often); checked = time.Now() {
+		if j.coordinatorIsLost(time.Since(checked) - often) {
 			j.update(func() { j.status.CoordinatorLost = true })
 			j.agent.logf("run %s: no message from the coordinator for %v; stopping and cleaning up", j.run, j.agent.options.Timeout)
 			j.loseCoordinator(errCoordinatorLost)
 			return
 		}
 	}
+}
+
+// coordinatorIsLost reports whether the coordinator was silent for the timeout,
+// apart from the time in which this process did not run.
+func (j *job) coordinatorIsLost(suspended time.Duration) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if suspended > time.Second/2 {
+		j.contact = j.contact.Add(min(suspended, time.Since(j.contact)))
+	}
+	return time.Since(j.contact) > j.agent.options.Timeout
 }
 
 func (j *job) setPhase(p protocol.Phase) {

@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"hash"
 	"os"
+	"sync"
 )
 
 // A Spool is a copy of a client's log, as far as it has arrived. It only ever
-// grows at its end, so its size says where to continue.
+// grows at its end, so its size says where to continue. One goroutine may add
+// to it while others ask for its size and read it.
 type Spool struct {
 	file *os.File
+	mu   sync.Mutex // guards the following
 	size int64
 	hash hash.Hash
 }
@@ -30,31 +33,39 @@ func NewSpool(path string) (*Spool, error) {
 // Add adds a chunk. It ignores duplicates, because a client may send a chunk
 // again over the next connection.
 func (s *Spool) Add(c Chunk) error {
-	switch {
-	case c.offset+int64(len(c.data)) <= s.size:
+	switch size := s.Size(); {
+	case c.offset+int64(len(c.data)) <= size:
 		return nil
-	case c.offset != s.size:
-		return fmt.Errorf("a chunk of the log at %d arrived where %d was expected", c.offset, s.size)
+	case c.offset != size:
+		return fmt.Errorf("a chunk of the log at %d arrived where %d was expected", c.offset, size)
 	}
 	if _, err := s.file.Write(c.data); err != nil {
 		return fmt.Errorf("keep the log of a client: %w", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.hash.Write(c.data)
 	s.size += int64(len(c.data))
 	return nil
 }
 
 // Ack returns the acknowledgement of everything received.
-func (s *Spool) Ack() []byte { return binary.BigEndian.AppendUint64(nil, uint64(s.size)) }
+func (s *Spool) Ack() []byte { return binary.BigEndian.AppendUint64(nil, uint64(s.Size())) }
 
 // Size returns the number of bytes received.
-func (s *Spool) Size() int64 { return s.size }
+func (s *Spool) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
 
 // ErrDiffers is the error of [Spool.Check].
 var ErrDiffers = errors.New("the log that arrived differs from the client's: its SHA-256 is another")
 
 // Check compares the spool with size and digest of the client's complete log.
 func (s *Spool) Check(size int64, sum []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.size != size || !bytes.Equal(s.hash.Sum(nil), sum) {
 		return ErrDiffers
 	}
