@@ -17,6 +17,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/files/runlog"
 	"warp/cli/reports"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/compare"
 )
@@ -33,9 +34,7 @@ type trialRun struct {
 func runTrial(t *testing.T, args ...string) *trialRun {
 	t.Helper()
 	path, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := &trialRun{dir: t.TempDir()}
 	cmd := exec.Command(path, append([]string{"ab", "--json", "--logs=logs", "--pause=0s"}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), teststore.QuickExit, "WARP_ACCESS_KEY=key", "WARP_SECRET_KEY=secret-key")

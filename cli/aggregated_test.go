@@ -8,20 +8,17 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 func TestAggregatedResults(t *testing.T) {
 	t.Parallel()
 	const results = "../pkg/miniowarp/testdata/aggregated.json"
 	text, err := os.ReadFile(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	merged, other := filepath.Join(dir, "m"), filepath.Join(dir, "other.json")
-	if err := os.WriteFile(other, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(other, text, 0o600))
 	for _, c := range []struct {
 		args []string
 		code int

@@ -33,9 +33,7 @@ type loaderStore struct {
 func newLoaderStore(t *testing.T) *loaderStore {
 	t.Helper()
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	server := httptest.NewServer(mem)
 	t.Cleanup(func() { server.Close(); _ = mem.Close() })
 	return loaderStoreAt(t, server.Listener.Addr().String())
@@ -45,9 +43,7 @@ func loaderStoreAt(t *testing.T, addr string) *loaderStore {
 	t.Helper()
 	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{addr}), Region: "us-east-1",
 		Credentials: store.Keys{AccessKey: "a", SecretKey: "bbbbbbbb"}, Concurrency: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(client.Close)
 	return &loaderStore{t: t, url: "http://" + addr, dir: t.TempDir(), client: client}
 }
@@ -250,9 +246,7 @@ func TestAISLoaderStatsD(t *testing.T) {
 	t.Parallel()
 	s := newLoaderStore(t)
 	in, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer in.Close()
 	_, port, _ := net.SplitHostPort(in.LocalAddr().String())
 	load := func(args ...string) (metrics string) {
@@ -274,9 +268,7 @@ func TestAISLoaderStatsD(t *testing.T) {
 		}
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	prefix := `(?m)^aisloader\.` + regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + `-1b\.`
 	common := func(metrics string) {
 		t.Helper()
@@ -324,9 +316,7 @@ func TestAISLoaderStatsD(t *testing.T) {
 func eachRow(t *testing.T, log string, f func(*oplog.Record)) {
 	t.Helper()
 	r, err := oplog.Open(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	rows := 0
 	err = r.Each(t.Context(), func(batch []oplog.Record) error {
@@ -343,7 +333,5 @@ func eachRow(t *testing.T, log string, f func(*oplog.Record)) {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/s3mem"
 )
@@ -89,9 +90,7 @@ func newLoaderCluster(t *testing.T, o standin.AIStoreOptions) *loaderCluster {
 	e.AddRemote("aws", "nvaws", map[string][]byte{"x": []byte("1"), "y": []byte("2"), "z": []byte("3")})
 	writeFile(t, filepath.Join(e.dir, "list"), "a\nb\n")
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	server := httptest.NewServer(mem)
 	t.Cleanup(func() { server.Close(); _ = mem.Close() })
 	e.s3 = server.URL
@@ -200,9 +199,7 @@ func TestAISLoaderToken(t *testing.T) {
 	t.Parallel()
 	a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret"})
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(`{"token": "secret"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(`{"token": "secret"}`), 0o600))
 	args := []string{"aisloader", "-bucket=abc", "-maxputs=2", "-pctput=100", "-minsize=1", "-maxsize=1", "-cleanup=true", "-statsdport=1", "-benchdata=" + t.TempDir() + "/"}
 	env := map[string]string{"AIS_ENDPOINT": a.Host()}
 	if r := runWarp(t, env, args...); r.code != 1 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/s3mem"
 )
@@ -58,9 +59,7 @@ func TestAIStoreS3(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(func() { _ = mem.Close() })
 			a := standin.StartAIStoreS3(t, mem)
 			askEmbedded(t, mem, http.MethodPut, "/bench", "")

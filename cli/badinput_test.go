@@ -28,9 +28,7 @@ func TestBadInputs(t *testing.T) {
 		t.Skip("SKIPPED: Windows has other words for what it refuses")
 	}
 	data, err := os.ReadFile(badInputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	archive := txtar.Parse(data)
 	dir := t.TempDir()
 	names := strings.NewReplacer(append(badStores(t), "$DIR", dir)...)
@@ -63,9 +61,7 @@ func TestBadInputs(t *testing.T) {
 	}
 	if check.Updating() {
 		archive.Comment = []byte(strings.Join(answers, "\n") + "\n")
-		if err := os.WriteFile(badInputs, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(badInputs, txtar.Format(archive), 0o644))
 	}
 }
 
@@ -120,17 +116,11 @@ func splitWords(line string) []string {
 func writeBadFiles(t *testing.T, dir string, names *strings.Replacer, archive *txtar.Archive) {
 	t.Helper()
 	for _, f := range archive.Files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(names.Replace(string(f.Data))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, f.Name), []byte(names.Replace(string(f.Data))), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	for i, name := range []string{"run.csv.zst", "other.csv.zst"} {
-		if err := writeLog(filepath.Join(dir, name), i); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, writeLog(filepath.Join(dir, name), i))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 )
@@ -29,9 +30,7 @@ func savedRuns(t *testing.T, runs int, change func(i int, r *results.Report)) (f
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", i)), text, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	return folder
 }
@@ -99,9 +98,7 @@ func TestDamagedLogs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"empty.csv": head, "cut.csv": head + rows + row(30)[:40], "good.csv": head + rows} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	empty, cut, good := filepath.Join(dir, "empty.csv"), filepath.Join(dir, "cut.csv"), filepath.Join(dir, "good.csv")
 	for i, args := range [][]string{

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -17,9 +18,7 @@ import (
 func TestCleanByTLS(t *testing.T) {
 	t.Parallel()
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	front := httptest.NewUnstartedServer(store)
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -27,9 +26,7 @@ func TestCleanByTLS(t *testing.T) {
 	t.Cleanup(front.Close)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
-	if err := os.WriteFile(ca, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(ca, text, 0o600))
 	reach := "--tls --access-key=a --secret-key=bbbbbbbb --host=" + front.Listener.Addr().String()
 	run := func(line string, code int, says string) {
 		t.Helper()

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -15,9 +16,7 @@ import (
 func twoClients(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var clients []string
 	for range 2 {
 		address := teststore.FreeAddress(t)
@@ -27,9 +26,7 @@ func twoClients(t *testing.T) string {
 		clients = append(clients, address)
 		agent := exec.Command(path, "client", clients[len(clients)-1])
 		agent.Env, agent.Dir = append(os.Environ(), teststore.QuickExit), t.TempDir()
-		if err := agent.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, agent.Start())
 		t.Cleanup(func() {
 			_ = agent.Process.Signal(syscall.SIGTERM)
 			_ = agent.Wait()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestComplete(t *testing.T) {
@@ -55,9 +57,7 @@ func completionScript(t *testing.T, shell string) string {
 		t.Fatalf("%+v", r)
 	}
 	path := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(path, []byte(r.out), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, []byte(r.out), 0o644))
 	return path
 }
 
@@ -99,9 +99,7 @@ func TestCompletionFish(t *testing.T) {
 	} {
 		cmd := exec.Command(fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, completionScript(t, "fish"), line)
 		cmd.Dir = t.TempDir()
-		if err := os.WriteFile(filepath.Join(cmd.Dir, "analyze.csv.zst"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(cmd.Dir, "analyze.csv.zst"), nil, 0o644))
 		cmd.Env = append(os.Environ(), "HOME="+cmd.Dir)
 		out, err := cmd.CombinedOutput()
 		if err != nil || strings.TrimSpace(string(out)) != want {

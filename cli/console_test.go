@@ -30,9 +30,7 @@ type tty struct {
 func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
 	t.Helper()
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := &tty{t: t, file: f, read: make(chan struct{})}
 	go func() { _, _ = io.Copy(s, f); close(s.read) }()
 	hung := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
@@ -79,9 +77,7 @@ func (s *tty) await(text string) {
 func fakeOnTerminal(t *testing.T, args ...string) (*tty, *exec.Cmd) {
 	t.Helper()
 	path, err := exec.LookPath("warp-fake")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	cmd := exec.Command(path, append([]string{"fake"}, args...)...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=")
 	return startTerminal(t, cmd), cmd
@@ -197,9 +193,7 @@ func TestLiveInTmux(t *testing.T) {
 	t.Parallel()
 	s := startScreen(t, "90", "20")
 	fake, err := exec.LookPath("warp-fake")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	before := s.mode("before")
 	s.enter("clear; " + fake + " fake --duration=20s; echo exit code $?")
 	s.await("Preparing  [")

@@ -15,23 +15,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // Whoever meets an expired certificate hears that it has expired, and not of private ones.
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	front := httptest.NewUnstartedServer(http.NotFoundHandler())
 	front.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)

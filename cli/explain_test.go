@@ -183,9 +183,7 @@ func inProcessClient(t *testing.T) string {
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	errw := &teststore.Output{}
 	ended := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -18,18 +19,14 @@ import (
 func madeUpLog(t *testing.T, path, client string) (rows int) {
 	t.Helper()
 	f, err := oplog.Create(path, oplog.Header{Warp: "test", Run: "run0", Client: client, Windowed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	l := testlog.Load{Ops: []string{"GET", "PUT"}, Threads: 2, Hosts: 2, Length: 2 * time.Second, Latency: 20 * time.Millisecond, Failures: .05}
 	all := l.Rows(1)
 	for i := range all {
 		all[i].Run, all[i].Client = "run0", client
 	}
 	w := oplog.Window{Start: testlog.Epoch, Begin: testlog.Epoch, End: all[len(all)-1].End()}
-	if err := errors.Join(f.SetWindow(oplog.Window{Start: w.Start, Begin: w.Begin}), f.Write(all)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(f.SetWindow(oplog.Window{Start: w.Start, Begin: w.Begin}), f.Write(all)))
 	if _, err := f.Commit(oplog.Trailer{End: "completed", Window: &w}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +90,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("one operation at one host: %.500s", onlyGets.out)
 	}
 	text, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var out, errw bytes.Buffer
 	a := &app{in: bytes.NewReader(text), out: &out, errw: &errw, env: mapEnvironment(nil)}
 	if code := a.main(t.Context(), []string{"export", "-", "-o", "-", "--format=csv"}); code != exit.OK || strings.Count(out.String(), "\n") != 1+rows {

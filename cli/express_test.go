@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -19,18 +20,14 @@ func TestExpressBenchmarks(t *testing.T) {
 	t.Parallel()
 	const bucket = "bench--use1-az4--x-s3"
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = mem.Close() })
 	e := standin.NewExpress(mem)
 	e.Lasts = 20 * time.Second // a busy machine renews it in time, and this test takes longer
 	e.Start(t, false)
 	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{e.Addr}), Provider: "s3express", Concurrency: 1,
 		Credentials: store.Keys{AccessKey: e.User.Access, SecretKey: e.User.Secret}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer c.Close()
 	target := []string{"--host=" + e.Addr, "--access-key=" + e.User.Access, "--secret-key=" + e.User.Secret, "--provider=s3express", "--bucket=" + bucket, "--quiet"}
 	run := func(code int, args ...string) result {
@@ -117,9 +114,7 @@ func checkExpressRefusals(t *testing.T, e *standin.Express, run func(code int, a
 func TestNamesOfDirectoryBucketsElsewhere(t *testing.T) {
 	t.Parallel()
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = mem.Close() })
 	for _, host := range []string{mem.Addr(), "embedded"} {
 		r := runWarp(t, nil, "get", "--host="+host, "--bucket=bench--use1-az4--x-s3",

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -20,9 +21,7 @@ func delayedStore(t *testing.T, delay time.Duration) (address string) {
 func storeBehind(t *testing.T, before func(http.ResponseWriter) bool) (address string) {
 	t.Helper()
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, ".rnd") || before(w) {
 			store.ServeHTTP(w, r)

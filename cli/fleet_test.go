@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -41,9 +42,7 @@ func TestInterruptedWait(t *testing.T) {
 func silent(t *testing.T) (addr string, signals chan os.Signal) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	signals = make(chan os.Signal)
 	go func() {

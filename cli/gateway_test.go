@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -23,9 +24,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(func() { _ = mem.Close() })
 			front, target := standin.StartGateway(t, "/s3", mem), standin.StartGateway(t, "/s3", mem)
 			front.Redirect(standin.To("http://" + target.Addr))
@@ -74,9 +73,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 				t.Errorf("exit code %d: %s", r.code, r.err)
 			}
 			answer, err := http.Get(fmt.Sprintf("http://%s/warp-benchmark-bucket?list-type=2", mem.Addr()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			defer answer.Body.Close()
 			if text, err := io.ReadAll(answer.Body); err != nil || strings.Contains(string(text), "<Contents>") {
 				t.Errorf("objects are left: %s %v", text, err)
@@ -89,13 +86,9 @@ func TestGatewayBenchmarks(t *testing.T) {
 func rowsIn(t *testing.T, path string) (all []oplog.Record) {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
-	if err := r.Each(t.Context(), func(batch []oplog.Record) error { all = append(all, batch...); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error { all = append(all, batch...); return nil }))
 	if len(all) == 0 {
 		t.Fatal("the log has no rows")
 	}

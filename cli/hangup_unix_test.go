@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -25,9 +26,7 @@ import (
 func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines []string) {
 	t.Helper()
 	path, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	log = filepath.Join(t.TempDir(), "run")
 	all := append([]string{"-c", shell + ` exec "$0" "$@"`, path, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
 		"--max-objects=1000000", "--rps-limit=200", "--duration=5m", "--stats-interval=100ms", "--benchdata=" + log}, args...)
@@ -89,9 +88,7 @@ func awaitTraced(t *testing.T, s *tty, path string) {
 func traced(t *testing.T, path string) (rows, all int, notes string) {
 	t.Helper()
 	rows, all, notes, err := readTraced(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rows, all, notes
 }
 
@@ -147,9 +144,7 @@ func TestHangup(t *testing.T) {
 func TestHangupHolds(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	const file = `warp:
   api: v1
@@ -159,9 +154,7 @@ func TestHangupHolds(t *testing.T) {
     - benchmark: stat
       params: {benchdata: second, objects: 5, duration: 1s}
 `
-	if err := os.WriteFile(filepath.Join(dir, "two.yml"), []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, "two.yml"), []byte(file), 0o644))
 	teststore.HearHangups()
 	cmd := exec.Command(path, "run", "two.yml", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
 		"--stats-interval=100ms", "--trace-http-sample=1")
@@ -198,18 +191,14 @@ func TestTerminalClosed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			path, err := exec.LookPath("warp")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			dir := t.TempDir()
 			teststore.HearHangups()
 			cmd := exec.Command("sh", "-c", test.shell+` exec "$0" put --host=embedded --obj.size=1KiB --concurrent=2 --rps-limit=100 `+
 				`--max-objects=800 --duration=5m --stats-interval=100ms --benchdata=run `+test.flag+` >text 2>&1`, path)
 			cmd.Dir = dir
 			terminal, err := pty.Start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			defer time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 			text := func() string {
 				b, _ := os.ReadFile(filepath.Join(dir, "text"))
@@ -224,13 +213,9 @@ func TestTerminalClosed(t *testing.T) {
 				t.Errorf("exit code %d, want %d: %s", code, test.code, text())
 			}
 			f, err := oplog.Open(filepath.Join(dir, "run.csv.zst"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			defer func() { _ = f.Close() }()
-			if err := f.Each(t.Context(), func([]oplog.Record) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, f.Each(t.Context(), func([]oplog.Record) error { return nil }))
 			if end := f.Trailer().End; end != test.reason {
 				t.Errorf("the log says that the run ended as %q, want %q: %s", end, test.reason, text())
 			}

@@ -193,9 +193,7 @@ func TestHelpHasDefaults(t *testing.T) {
 	a := &app{env: mapEnvironment(nil)}
 	for _, c := range a.table().Commands {
 		var out strings.Builder
-		if err := a.table().Run(t.Context(), []string{c.Name, "--help"}, &out, 0, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, a.table().Run(t.Context(), []string{c.Name, "--help"}, &out, 0, nil))
 		help := out.String()
 		for _, g := range c.Groups {
 			for _, f := range g.Flags {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -124,9 +125,7 @@ func TestIdentityIsRecorded(t *testing.T) {
 		t.Errorf("the report has the workload %s, want %s", got, want.ID)
 	}
 	reader, err := oplog.Open(log + ".csv.zst")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer reader.Close()
 	if w := reader.Header().Workload; w == nil || w.ID != want.ID || w.Settings["obj.size"] != "1024" {
 		t.Errorf("the log has the workload %+v, want %+v", w, want)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 // However a run with keys ends, the terminal is as it was.
@@ -37,9 +38,7 @@ func TestTerminalRestored(t *testing.T) {
 			t.Parallel()
 			s, cmd := fakeOnTerminal(t, append([]string{"--duration=40s"}, test.args...)...)
 			before, err := term.GetState(int(s.file.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			s.await("keys: q")
 			if during, err := term.GetState(int(s.file.Fd())); test.end != nil && (err != nil || reflect.DeepEqual(before, during)) { // or it may be over
 				t.Errorf("the terminal hands on lines, not keys (%v)", err)
@@ -84,9 +83,7 @@ func TestKeysOnTerminal(t *testing.T) {
 func TestKeysNeedTerminal(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("warp-fake")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	cmd := exec.Command("sh", "-c", `printf 'q\nrest\n' | { "$0" fake --duration=1s; cat; }`, path)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=")
 	s := startTerminal(t, cmd)
@@ -102,9 +99,7 @@ func TestSuspendInTmux(t *testing.T) {
 	t.Parallel()
 	s := startScreen(t, "150", "24")
 	fake, err := exec.LookPath("warp-fake")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	before := s.mode("before")
 	s.enter("clear; " + fake + " fake --duration=100s")
 	s.await("keys: q")

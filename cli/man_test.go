@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // Each command has a manual page with all of its flags, which groff formats
@@ -16,9 +18,7 @@ func TestManPages(t *testing.T) {
 	check := func(t *testing.T, words []string, want ...string) {
 		t.Helper()
 		page, err := table.ManPage(words)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, s := range want {
 			if !strings.Contains(page, s) {
 				t.Errorf("the page of %q has no %q", words, s)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/results"
 	"warp/pkg/s3mem"
@@ -19,9 +20,7 @@ import (
 func runtimeFolder(t *testing.T) map[string]string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return map[string]string{"XDG_RUNTIME_DIR": dir}
 }
@@ -66,9 +65,7 @@ func TestMarkCommand(t *testing.T) {
 	t.Parallel()
 	env := runtimeFolder(t)
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = mem.Close() })
 	store := teststore.NewProxy(t, mem.Addr())
 	log := filepath.Join(t.TempDir(), "run")

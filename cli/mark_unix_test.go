@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 // TestMarkSignal: SIGUSR1 ends no run, and sets a
@@ -20,18 +21,14 @@ import (
 func TestMarkSignal(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	env := runtimeFolder(t)
 	log := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command(path, "stat", "--host=embedded", "--obj.size=1KiB", "--objects=10", "--concurrent=1", "--rps-limit=100", "--benchdata="+log, "--json", "--quiet")
 	cmd.Env = append(cmd.Environ(), "XDG_RUNTIME_DIR="+env["XDG_RUNTIME_DIR"])
 	var out strings.Builder
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cmd.Start())
 	defer time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 	id := runID(t, env)
 	for i, text := range []string{"by hand", "signals"} {
@@ -64,9 +61,7 @@ func TestMarkSignal(t *testing.T) {
 func TestMarkFolderIsALink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "warp")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink(t.TempDir(), filepath.Join(dir, "warp")))
 	r := runWarp(t, map[string]string{"XDG_RUNTIME_DIR": dir}, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=3", "--benchdata="+filepath.Join(dir, "run"))
 	if want := "warp: warp mark cannot reach this run: " + filepath.Join(dir, "warp") + " is a link, not a folder\n"; r.code != exit.OK || strings.Count(r.err, want) != 1 {
 		t.Errorf("exit code %d: %s", r.code, r.err)

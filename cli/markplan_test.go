@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 // TestMarkPlan runs a file with planned marks: one whose command works, one whose
@@ -101,9 +102,7 @@ func TestMarkPlanErrors(t *testing.T) {
 		"marks: [{at: 1s, text: a, at: 2s}]": "occurs twice",
 	} {
 		file := filepath.Join(dir, "plan.yml")
-		if err := os.WriteFile(file, []byte("warp:\n  api: v1\n  benchmark: put\n  "+text+"\n  host: embedded\n  duration: 1m\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, []byte("warp:\n  api: v1\n  benchmark: put\n  "+text+"\n  host: embedded\n  duration: 1m\n"), 0o600))
 		if r := runWarp(t, nil, "run", file); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit code %d, %s", text, r.code, r.err)
 		}

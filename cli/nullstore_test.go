@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -21,9 +22,7 @@ func TestNullStore(t *testing.T) {
 			t.Run(name+"/"+op, func(t *testing.T) {
 				t.Parallel()
 				null, err := s3mem.StartNull(s3mem.NullOptions{Size: 1 << 10})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				defer null.Close()
 				args := []string{op, "--host=" + null.Addr(), "--obj.size=1KiB", "--concurrent=2", "--duration=1s", "--noclear",
 					"--benchdata=" + filepath.Join(t.TempDir(), "log")}

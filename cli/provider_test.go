@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // What Google Cloud Storage refuses is one line that says what to look at, and shows no token.
@@ -43,9 +45,7 @@ func TestCredentialsOfGCS(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	garbage := t.TempDir() + "/key.json"
-	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(garbage, []byte("garbage"), 0o600))
 	for _, c := range []struct {
 		name string
 		args []string

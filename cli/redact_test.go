@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -82,12 +83,8 @@ func TestPasswordOfAGateway(t *testing.T) {
 func notesIn(t *testing.T, path string) []string {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
-	if err := r.Each(t.Context(), func([]oplog.Record) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Each(t.Context(), func([]oplog.Record) error { return nil }))
 	return r.Trailer().Notes
 }

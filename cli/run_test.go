@@ -13,6 +13,7 @@ import (
 
 	"warp/cli/commands"
 	"warp/cli/exit"
+	"warp/internal/check"
 	"warp/pkg/runfile"
 )
 
@@ -20,9 +21,7 @@ import (
 func TestKeysAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/run.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	word := regexp.MustCompile("`([^`]+)`")
 	var documented []runfile.Key
 	for line := range strings.Lines(string(text)) {
@@ -93,9 +92,7 @@ func TestRunInterrupted(t *testing.T) {
 	suite := filepath.Join(dir, "suite.yml")
 	text := "warp:\n  api: v1\n  remote: {host: embedded}\n  params: {objects: 3, obj: {size: 1KiB}, duration: 500ms}\n" +
 		"  benchmarks: [{benchmark: get, benchdata: '" + dir + "/get'}, {benchmark: stat, benchdata: '" + dir + "/stat'}]\n"
-	if err := os.WriteFile(suite, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(suite, []byte(text), 0o644))
 	for _, path := range []string{"-", suite} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()

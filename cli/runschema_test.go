@@ -20,9 +20,7 @@ import (
 func TestRunSchema(t *testing.T) {
 	t.Parallel()
 	text, err := json.MarshalIndent(runSchema(), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	check.Golden(t, "../docs/warp-run.schema.json", string(text)+"\n")
 }
 

@@ -10,6 +10,7 @@ import (
 	cliplan "warp/cli/session/plan"
 	"warp/cli/session/scripttable"
 	"warp/cli/target"
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -78,9 +79,7 @@ func TestSeedScripts(t *testing.T) {
 				t.Errorf("%d statements, want %d: %q", n, script.statements, plan.Plan)
 			}
 			s, err := s3mem.Start(s3mem.EmbeddedOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(func() { _ = s.Close() })
 			want := exit.OK
 			if name == "reuse" {
@@ -99,9 +98,7 @@ func TestSeedScripts(t *testing.T) {
 func TestSeedFlags(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(file, []byte("PUT 1 OBJECT"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte("PUT 1 OBJECT"), 0o600))
 	for flags, want := range map[string]struct{ bucket, region, says string }{
 		"":                        {target.DefaultBucket, "", ""},
 		"--implementation=aws":    {"bucket", "eu-central-1", ""},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/s3mem"
 )
@@ -49,9 +50,7 @@ func (p *slowProfiler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestServerProfilesCostNoTime(t *testing.T) {
 	t.Parallel()
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	p := &slowProfiler{takes: 3 * time.Second, store: e}
 	front := httptest.NewServer(p)

@@ -74,9 +74,7 @@ func TestUnsentRequestsOfStages(t *testing.T) {
 		t.Fatalf("exit code %d: %s", run.code, run.err)
 	}
 	r, err := runlog.Analyze(t.Context(), log+oplog.Suffix, nil, aggregate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	// The stages are named by their rates.
 	if title := "Stage 2: 200/s for 6s"; !strings.Contains(run.out, title) || strings.Contains(run.out, "tatement") {
 		t.Errorf("no %q in\n%s", title, run.out)

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"warp/cli/exit"
+	"warp/internal/check"
 )
 
 // rowsOf is the text of a log without its comments.
@@ -76,9 +77,7 @@ func startRows(t *testing.T, args ...string) *warpProcess {
 func newProcess(t *testing.T, args ...string) *warpProcess {
 	t.Helper()
 	warp, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	p := &warpProcess{log: filepath.Join(dir, "log.csv.zst")}
 	p.Cmd = exec.Command(warp, append([]string{"put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--stdout", "--benchdata=log"}, args...)...)
@@ -91,9 +90,7 @@ func newProcess(t *testing.T, args ...string) *warpProcess {
 
 func (p *warpProcess) start(t *testing.T) {
 	t.Helper()
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Start())
 	hung := time.AfterFunc(2*time.Minute, func() { _ = p.Process.Kill() })
 	t.Cleanup(func() {
 		hung.Stop()
@@ -127,14 +124,10 @@ func TestStdoutWhileRunning(t *testing.T) {
 	lines := bufio.NewReader(p.rows)
 	for range 30 {
 		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got.WriteString(line)
 	}
-	if err := p.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Process.Signal(syscall.SIGINT))
 	if _, err := io.Copy(&got, lines); err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +158,7 @@ func TestStdoutUnread(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, "--max-objects=3000")
 	errs, err := p.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p.start(t)
 	var said strings.Builder
 	lines := bufio.NewReader(errs)
@@ -175,9 +166,7 @@ func TestStdoutUnread(t *testing.T) {
 		line, err := lines.ReadString('\n')
 		said.WriteString(line)
 		if strings.Contains(line, "waiting for the reader of --stdout") {
-			if err := p.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, p.Process.Signal(syscall.SIGINT))
 		}
 		if err != nil {
 			break
@@ -202,13 +191,9 @@ func TestClosedOutput(t *testing.T) {
 		t.Skip("only Linux shows what was closed")
 	}
 	warp, err := exec.LookPath("warp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
-	if err := writeLog(filepath.Join(dir, "run.csv.zst"), 1); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, writeLog(filepath.Join(dir, "run.csv.zst"), 1))
 	for _, args := range []string{
 		"analyze run.csv.zst", "analyze --json run.csv.zst", "cmp run.csv.zst run.csv.zst", "help", "get --help", "--version",
 		"put --host=embedded --obj.size=1KiB --max-objects=3 --benchdata=put", "put --host=embedded --dry-run --max-objects=3 --obj.size=1KiB",
@@ -233,9 +218,7 @@ func TestClosedOutput(t *testing.T) {
 	}
 	// A parent that discards the output itself, as Python does.
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer null.Close()
 	cmd := exec.Command(warp, "--version")
 	cmd.Stdout = null

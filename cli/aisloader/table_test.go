@@ -61,9 +61,7 @@ func TestJSON(t *testing.T) {
 		Errors int64 `json:"errors"`
 		Min    int64 `json:"min_latency"`
 	}
-	if err := json.Unmarshal([]byte(printed(true)), &all); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(printed(true)), &all))
 	if len(all) != 4 || all[0]["put"].Count != 20136 || all[0]["get"].Errors != 2 || all[1]["put"].Count != 0 || all[3]["put"].Count != 20138 || all[3]["put"].Min != 755308 {
 		t.Errorf("%+v", all)
 	}

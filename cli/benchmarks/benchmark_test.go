@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/consistency"
 	"warp/pkg/generator"
@@ -29,9 +30,7 @@ func TestRequestsAreNamed(t *testing.T) {
 	made := []string{consistency.Complete, consistency.Abort} // constants of its workloads
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -51,9 +50,7 @@ func TestRequestsAreNamed(t *testing.T) {
 func TestRequestsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/oplog.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, section, _ := strings.Cut(string(text), "## What one row is\n")
 	section, _, _ = strings.Cut(section, "\nA row ")
 	var documented, empty []string
@@ -102,9 +99,7 @@ func fill(t *testing.T, where string, v reflect.Value) {
 	t.Helper()
 	if v.Type() == reflect.TypeFor[generator.Sizes]() {
 		sizes, err := generator.ParseSizes("10MiB", true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		v.Set(reflect.ValueOf(sizes))
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"warp/internal/check"
 	"warp/pkg/calibrate"
 )
 
@@ -23,9 +24,7 @@ func TestCalibrationTable(t *testing.T) {
 		0:   "op size workers requests/s GiB/s p50 [ms] p99 [ms] CPU/req client",
 	} {
 		var b strings.Builder
-		if err := writeCalibration(&b, c, width); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, writeCalibration(&b, c, width))
 		lines := strings.Split(b.String(), "\n")[2:5]
 		if got := strings.Join(strings.Fields(lines[0]), " "); got != titles {
 			t.Errorf("%d columns: %q, want %q", width, got, titles)

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")
-	if err := os.WriteFile(old, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(old, nil, 0o644))
 	for path, want := range map[string]string{
 		filepath.Join(dir, "new"):         "",
 		old:                               "exists already",
@@ -43,9 +43,7 @@ func TestWrite(t *testing.T) {
 	write := func(text string) error {
 		return WriteNew(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 	}
-	if err := write("first"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, write("first"))
 	if err := write("second"); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a file that exists: %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // randomRows returns rows of which many have the same time, and some are equal.
@@ -30,13 +32,9 @@ func randomRows(rng *rand.Rand, n int) []Row {
 func fill(t *testing.T, s *Sorter, rows []Row) {
 	t.Helper()
 	for i := range rows {
-		if err := s.Add(&rows[i]); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Add(&rows[i]))
 	}
-	if err := s.Finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Finish(t.Context()))
 }
 
 // Rows come out in order with all that they have, however many runs there are and as often as they are read.
@@ -96,9 +94,7 @@ func TestSorterStops(t *testing.T) {
 	s.MaxRows, s.MaxRuns = 10, 5
 	ctx, cancel := context.WithCancel(t.Context())
 	for i := range 1000 {
-		if err := s.Add(&Row{At: int64(i)}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Add(&Row{At: int64(i)}))
 	}
 	cancel()
 	if err := s.Finish(ctx); !errors.Is(err, context.Canceled) {
@@ -152,9 +148,7 @@ func TestDamagedFile(t *testing.T) {
 		} else {
 			_, err = s.file.WriteAt([]byte{byte(rng.Uint32()), byte(rng.Uint32())}, rng.Int64N(s.size))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if err := s.Each(t.Context(), func(*Row) error { return nil }); errors.Is(err, ErrDamaged) {
 			failed++
 		}

@@ -23,22 +23,16 @@ const bucket = "enginetest"
 func start(t *testing.T, f flawed.Flaw, hosts int, o store.Options) (*flawed.Store, []*store.Host) {
 	t.Helper()
 	s, err := flawed.Start(f, hosts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(s.Close)
 	var all []*store.Host
 	for i, addr := range s.Hosts {
 		c, err := engines.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1,
 			Credentials: store.Keys{AccessKey: "key", SecretKey: "secretsecret"}, Options: o})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(c.Close)
 		if i == 0 {
-			if err := c.MakeBucket(t.Context(), bucket, false); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, c.MakeBucket(t.Context(), bucket, false))
 		}
 		all = append(all, c.Acquire())
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // place is an environment with a runtime folder of its own. The path of a socket
@@ -19,13 +21,9 @@ import (
 func place(t *testing.T) (env func(string) (string, bool), dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(dir, "tmp"), 0o700))
 	vars := map[string]string{"XDG_RUNTIME_DIR": dir, "TMPDIR": filepath.Join(dir, "tmp")}
 	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }, filepath.Join(dir, "warp")
 }
@@ -34,9 +32,7 @@ func place(t *testing.T) (env func(string) (string, bool), dir string) {
 func own(t *testing.T, env func(string) (string, bool), prefix string) (runs []Info) {
 	t.Helper()
 	all, err := List(t.Context(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, r := range all {
 		if strings.HasPrefix(r.ID, prefix) {
 			runs = append(runs, r)
@@ -63,9 +59,7 @@ func TestMark(t *testing.T) {
 	}
 	for i, id := range []string{prefix + "b", prefix + "a"} {
 		s, err := Listen(env, Info{ID: id, Command: "get", Start: at.Add(time.Duration(i))}, mark)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer s.Close()
 	}
 	runs := own(t, env, prefix)
@@ -93,16 +87,12 @@ func TestStrangeRequests(t *testing.T) {
 	env, dir := place(t)
 	id := fmt.Sprint("strange", os.Getpid())
 	s, err := Listen(env, Info{ID: id}, func(text string) (Marked, error) { return Marked{Text: text}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer s.Close()
 	path := filepath.Join(dir, fmt.Sprintf("%s.%d.sock", id, os.Getpid()))
 	for _, text := range []string{"", "{", "null\n", "[1]\n", "\x00\xff", strings.Repeat("{", 100000)} {
 		c, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer func() { _ = c.Close() }()
 		_, _ = io.WriteString(c, text)
 	}
@@ -115,13 +105,9 @@ func TestStrangeRequests(t *testing.T) {
 func TestStaleSockets(t *testing.T) {
 	t.Parallel()
 	env, dir := place(t)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(dir, 0o700))
 	dead := exec.Command(os.Args[0], "-test.run=^$")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, dead.Run())
 	paths := map[string]bool{
 		filepath.Join(dir, fmt.Sprintf("killed.%d.sock", dead.Process.Pid)): false,
 		filepath.Join(dir, fmt.Sprintf("begins.%d.sock", os.Getpid())):      true,
@@ -133,9 +119,7 @@ func TestStaleSockets(t *testing.T) {
 			continue
 		}
 		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		l.(*net.UnixListener).SetUnlinkOnClose(false)
 		_ = l.Close()
 	}
@@ -156,19 +140,13 @@ func TestFoldersOfOthers(t *testing.T) {
 		t.Skip("folders have no owner there")
 	}
 	env, dir := place(t)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o770); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(dir, 0o700))
+	check.OK(t, os.Chmod(dir, 0o770))
 	if err := (folder{dir}).check(); err == nil || !strings.Contains(err.Error(), "open to others") {
 		t.Error(err)
 	}
 	link := dir + "-link"
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink(dir, link))
 	if err := (folder{link}).make(); err == nil || !strings.Contains(err.Error(), "is a link") {
 		t.Errorf("a link is taken for a folder: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -21,18 +22,12 @@ func TestAIStorePython(t *testing.T) {
 	if teststore.MaySkip(err) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	a, guarded := StartAIStore(t, AIStoreOptions{Polls: 1}), StartAIStore(t, AIStoreOptions{Token: "secret"})
 	client, err := engines.New(store.Config{Provider: "ais", Hosts: []store.Address{{Name: a.Host()}}, AppVersion: "1", Concurrency: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(client.Close)
-	if err := client.MakeBucket(t.Context(), "warps", false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, client.MakeBucket(t.Context(), "warps", false))
 	names := []string{"warp/1", "warp/a b+ü", "warp/deep/2"}
 	for _, name := range names {
 		data := bytes.Repeat([]byte(name), 100)
@@ -40,9 +35,7 @@ func TestAIStorePython(t *testing.T) {
 			_, err := h.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "warps", Key: name}, Body: bytes.NewReader(data), Size: int64(len(data))}, store.NewTrace(time.Now()))
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	cmd := exec.CommandContext(t.Context(), python, "testdata/aistore_client.py", a.URL, "warps", guarded.URL, "secret")
 	out, err := cmd.Output()

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // namesIn returns the names of the files in a folder.
 func namesIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -27,9 +27,7 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	f, err := Create(folder, "x-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if names := namesIn(t, folder); len(names) > 0 && runtime.GOOS != "windows" {
 		t.Errorf("the open file has a name: %q", names)
 	}
@@ -78,9 +76,7 @@ func TestReplace(t *testing.T) {
 		t.Error("no error for a folder that is a file")
 	}
 	info, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if mode := info.Mode().Perm(); mode != 0o644 && runtime.GOOS != "windows" {
 		t.Errorf("the mode is %o", mode)
 	}

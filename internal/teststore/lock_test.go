@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // Only one process holds the lock. Another waits for it until its context ends.
@@ -16,9 +18,7 @@ func TestLock(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "lock")
 	unlock, err := lock(t.Context(), path, func() { t.Error("a free lock was waited for") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	waited := false
@@ -27,8 +27,6 @@ func TestLock(t *testing.T) {
 	}
 	time.AfterFunc(100*time.Millisecond, unlock)
 	second, err := lock(t.Context(), path, func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	second()
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // A test binary that is killed takes its stores with it.
@@ -30,9 +32,7 @@ func TestStoreDiesWithTheTest(t *testing.T) {
 	}
 	digits, _, _ := strings.Cut(rest, "\n")
 	pid, err := strconv.Atoi(digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for deadline := time.Now().Add(time.Minute); alive(pid); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			syscall.Kill(pid, syscall.SIGKILL)

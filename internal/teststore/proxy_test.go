@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
+
 	"github.com/minio/minio-go/v7"
 )
 
@@ -57,9 +59,7 @@ func proxyRecords(t *testing.T, p *Proxy, c *minio.Core) {
 	p.Forget()
 	key := "söme dir/a+b (1)~'!*%41"
 	_, err := c.Client.PutObject(t.Context(), "warp-test", key, strings.NewReader("body"), 4, minio.PutObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if got, err := get(c, key); string(got) != "body" || err != nil {
 		t.Fatalf("got %q, %v", got, err)
 	}
@@ -111,9 +111,7 @@ func proxyHits(t *testing.T, p *Proxy) {
 	p.Forget()
 	for range 100 {
 		resp, err := http.Get("http://" + p.Endpoint + "/warp-test/a/key")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
+
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
@@ -19,17 +21,13 @@ func client(t *testing.T, s *Store, endpoint string) *minio.Client {
 	o := &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Region: s.Region}
 	if s.CAFile != "" {
 		pem, err := os.ReadFile(s.CAFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(pem)
 		o.Secure, o.Transport = true, &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	}
 	c, err := minio.New(endpoint, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 
@@ -49,9 +47,7 @@ func roundTrip(t *testing.T, c *minio.Client, region, bucket string) {
 		t.Fatalf("PutObject: %v", err)
 	}
 	o, err := c.GetObject(ctx, bucket, "a/key", minio.GetObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer o.Close()
 	if got, err := io.ReadAll(o); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("downloaded %d bytes, %v; want the %d uploaded", len(got), err, len(want))

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestRead(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "file")
 	for size, want := range map[int]string{0: "", 1024: "", 1025: "file: larger than 1 KiB, the limit"} {
-		if err := os.WriteFile(name, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, make([]byte, size), 0o600))
 		data, err := Read(name, 1024)
 		switch {
 		case want == "" && (err != nil || len(data) != size):

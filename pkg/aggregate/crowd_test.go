@@ -107,13 +107,9 @@ func FuzzDecode(f *testing.F) {
 	_ = s.SetWindow(windowOf(rows))
 	_ = s.Write(rows)
 	good, err := s.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(good)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	f.Add(string(text))
 	f.Add(`{"Groups":[{"Kind":1,"Ops":[{"ID":{"Name":"GET"},"Requests":1}]}]}`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
@@ -147,9 +148,7 @@ func TestNonsense(t *testing.T) {
 		w := oplog.Window{Start: pick(), Begin: pick(), End: pick()}
 		if r, err := count(t, rows, w, o).Report(); err == nil {
 			again, err := count(t, shuffled(rows, seed), w, o).Report()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			same(t, "with a window, shuffled", render(t, again), render(t, r))
 		}
 		var l monitor.Live

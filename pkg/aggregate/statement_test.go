@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/compare"
 	"warp/pkg/oplog"
@@ -43,9 +44,7 @@ func TestStatementsMerge(t *testing.T) {
 	t.Parallel()
 	rows, _ := testlog.Script(1)
 	want, err := count(t, rows, oplog.Window{}, Options{Verbose: true}).Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	parts := pieces(rows, 3, func(i int, _ *oplog.Record) int { return i })
 	same(t, "merged", merged(t, parts, oplog.Window{}, []int{2, 0, 1}, false), render(t, want))
 }

@@ -3,6 +3,8 @@ package assert
 import (
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestJudgeChanges(t *testing.T) {
@@ -27,9 +29,7 @@ func TestJudgeChanges(t *testing.T) {
 		{"p99.change<5%", nil, "", "p99.change<5% failed: there is no data"},
 	} {
 		a, err := Parse(c.assertion, known())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got := JudgeChanges([]*Assertion{a}, func(op, metric string) *Change {
 			if op != a.Op || metric != a.Metric.String() {
 				t.Errorf("asked for %s.%s", op, metric)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -18,9 +19,7 @@ func embeddedStore(t *testing.T) string {
 func clientOf(t *testing.T, addr string) *store.Client {
 	t.Helper()
 	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}, Concurrency: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

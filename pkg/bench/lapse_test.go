@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/store"
@@ -34,9 +35,7 @@ func TestRunEndsWithItsLease(t *testing.T) {
 	r := &Runner{Client: c, Op: &uploads{}, Options: Options{
 		Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 2, Lease: 3 * time.Second, Duration: time.Minute, Drain: time.Second,
 		Payload: generator.PayloadOptions{Seed: 1}, TraceSample: 1}}
-	if err := r.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Open(t.Context()))
 	refuse.Store(true)
 	over := time.Now().Add(3 * time.Second)
 	end.Store(&over)

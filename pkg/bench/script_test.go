@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
@@ -43,13 +44,9 @@ func scriptClient(t *testing.T) *store.Client { return clientOf(t, embeddedStore
 
 func runScript(ctx context.Context, t *testing.T, c *store.Client, steps ...ScriptStep) (*rows, *Outcome) {
 	t.Helper()
-	if err := CheckScript(steps); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, CheckScript(steps))
 	s := &Script{Client: c, Steps: steps, Options: Options{Bucket: "scripts", RunID: "r", ClientID: "c", Seed: 1, Drain: time.Minute}}
-	if err := s.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Open(ctx))
 	got := &rows{}
 	return got, s.Run(ctx, got)
 }
@@ -119,9 +116,7 @@ func (x combination) run(t *testing.T) (got combination) {
 	n, keys := rows.of(t, x.step.Op, statementOf(2, false))
 	got.requests, got.keys = n, len(keys)
 	err := c.List(t.Context(), store.List{Bucket: "scripts", Prefix: scriptPrefix}, func() { got.left = 0 }, func(store.Object) bool { got.left++; return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return got
 }
 
@@ -319,9 +314,7 @@ func TestScriptGrows(t *testing.T) {
 		c, g := gatedClient(t)
 		steps := []ScriptStep{{Op: "PUT", Objects: 5, Seed: "a", Size: 10}, {Op: "GET", Objects: 60, Rate: 2000}}
 		s := &Script{Client: c, Steps: steps, Options: Options{Bucket: "scripts", RunID: "r", ClientID: "c", Seed: 1, Drain: time.Minute}, paced: bound}
-		if err := s.Open(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Open(context.Background()))
 		go func() {
 			g.held(t, want)
 			time.Sleep(100 * time.Millisecond) // as much as all of them take to be due

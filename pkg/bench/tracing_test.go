@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/store"
 )
@@ -18,9 +19,7 @@ func TestTracing(t *testing.T) {
 	w.sample.Seed(1, 2)
 	obj := &store.Object{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
 	step := func() {
-		if err := w.Download(t.Context(), obj, store.Get{Ref: obj.Ref}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Download(t.Context(), obj, store.Get{Ref: obj.Ref}))
 	}
 	traced := func(n int) (connected, whole int) {
 		for range n {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -22,17 +23,13 @@ func (w *warnings) Warn(text string) { w.all = append(w.all, text) }
 func TestDeadHost(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	l.Close()
 	good, dead := embeddedStore(t), l.Addr().String()
 	for _, hosts := range [][]string{{good, dead}, {dead, good}} {
 		for _, allow := range []bool{false, true} {
 			c, err := engines.New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			warned := &warnings{}
 			r := &Runner{Client: c, Progress: warned, Options: Options{Bucket: "bucket", RunID: "r", Concurrency: 1, Lease: time.Hour, AllowDeadHosts: allow}}
 			err = r.Open(t.Context())

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/pause"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
@@ -469,9 +470,7 @@ func TestStoreThatFreezes(t *testing.T) {
 func freezingFront(t *testing.T, store string, frozen *atomic.Bool) (addr string, dropped *atomic.Int64) {
 	dropped = &atomic.Int64{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	pass := func(to, from net.Conn) {
 		defer to.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/bench/recording"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -24,13 +25,9 @@ func testWorker(t testing.TB, addr string) *Worker {
 		Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
 		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	o := &Options{RunID: "run", ClientID: "client"}
 	run := newRun(context.Background(), o, client, newTracing(o), nil)
 	run.record([]recording.Sink{nowhere{}})

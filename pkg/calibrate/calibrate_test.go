@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -14,9 +15,7 @@ import (
 func TestCalibrationWithoutRequests(t *testing.T) {
 	t.Parallel()
 	store, err := s3mem.StartNull(s3mem.NullOptions{Size: 1 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer store.Close()
 	var c Report
 	err = c.measure(t.Context(), store.Addr(), "get", 1<<10, 2, time.Nanosecond)

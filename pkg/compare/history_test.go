@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // pastRuns returns runs of a day each, whose throughput and latencies have 1 % of noise each, and a step.
@@ -37,9 +39,7 @@ func pastRuns(seed uint64, n, at int, step float64) (all []Past) {
 func historyOf(t *testing.T, runs []Past) *History {
 	t.Helper()
 	h, err := NewHistory(runs, options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return h
 }
 

@@ -50,9 +50,7 @@ func operationOf(name string) bench.Op {
 func startMachine(t *testing.T, change func(*agent.Options)) *machine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	m := &machine{addr: l.Addr().String(), folder: t.TempDir(), said: &logged{}}
 	o := agent.Options{Warp: "test", Token: testToken, Folder: m.folder, Timeout: time.Minute, Operation: operationOf, Logf: func(f string, a ...any) {
 		m.said.add(f, a...)
@@ -80,9 +78,7 @@ func (m *machine) waitUntilFree(t *testing.T) {
 func embedded(t *testing.T) *s3mem.Embedded {
 	t.Helper()
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	return e
 }
@@ -98,13 +94,9 @@ const untilWarm = 0
 func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 	t.Helper()
 	sizes, err := generator.ParseSizes("4KiB", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	op, err := bench.EncodeOp(&ops.Get{Pool: ops.Pool{Objects: 10, Sizes: sizes}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return Plan{Job: protocol.Job{
 		Options: bench.Options{Benchmark: "get", Bucket: "fleet", Seed: 7, Concurrency: 2, Duration: length, Lease: 20 * time.Second, Drain: 5 * time.Second,
 			Payload: generator.PayloadOptions{Seed: 7}},

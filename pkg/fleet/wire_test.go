@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // A wire is a TCP proxy that a test can do things to.
@@ -24,9 +26,7 @@ type wire struct {
 func newWire(t *testing.T, target string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	w := &wire{addr: l.Addr().String(), free: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	close(w.free)
 	t.Cleanup(func() { _ = l.Close(); w.release(); w.cut() })

@@ -14,15 +14,15 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"warp/internal/check"
+
 	"github.com/klauspost/compress/zstd"
 )
 
 func mustPayload(t testing.TB, o PayloadOptions) *Payload {
 	t.Helper()
 	p, err := NewPayload(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return p
 }
 
@@ -290,9 +290,7 @@ func zstdRatio(t testing.TB, level zstd.EncoderLevel, window int, data ...[]byte
 	t.Helper()
 	var n countWriter
 	enc, err := zstd.NewWriter(&n, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	total := 0
 	for _, b := range data {
 		total += len(b)
@@ -300,9 +298,7 @@ func zstdRatio(t testing.TB, level zstd.EncoderLevel, window int, data ...[]byte
 			t.Fatal(err)
 		}
 	}
-	if err := enc.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, enc.Close())
 	return float64(n) / float64(total)
 }
 
@@ -465,19 +461,13 @@ func BenchmarkSend(b *testing.B) {
 func discardingConn(b *testing.B) net.Conn {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	defer l.Close()
 	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	b.Cleanup(func() { conn.Close() })
 	server, err := l.Accept()
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	go func() {
 		defer server.Close()
 		_, _ = io.Copy(struct{ io.Writer }{io.Discard}, server)

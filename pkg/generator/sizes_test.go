@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // randMean is the documented mean of --obj.randsize as a share of the maximum.
@@ -12,9 +14,7 @@ const randMean = 0.179151
 func mustSizes(t testing.TB, spec string, randomize bool) Sizes {
 	t.Helper()
 	s, err := ParseSizes(spec, randomize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 

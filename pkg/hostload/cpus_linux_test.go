@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 const procStat = `cpu  300 0 300 1400 100 0 0 0 0 0
@@ -19,12 +21,8 @@ intr 12 1 2 3 4 5 6 7 8 9
 func TestCPUTimes(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "proc"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "proc/stat"), []byte(procStat), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(root, "proc"), 0o755))
+	check.OK(t, os.WriteFile(filepath.Join(root, "proc/stat"), []byte(procStat), 0o644))
 	for name, test := range map[string]struct {
 		root      string
 		cpus      *big.Int

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 func TestMerge(t *testing.T) {
@@ -81,12 +83,8 @@ func TestMachineID(t *testing.T) {
 	id := func(text string) string {
 		root := t.TempDir()
 		file := filepath.Join(root, "proc/sys/kernel/random/boot_id")
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		check.OK(t, os.WriteFile(file, []byte(text), 0o644))
 		return machineID(root)
 	}
 	a, b := id(bootID+"\n"), id(strings.Replace(bootID, "4", "5", 1))

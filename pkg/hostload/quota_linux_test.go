@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestCPUQuota(t *testing.T) {
@@ -42,12 +44,8 @@ func TestCPUQuota(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			for file, text := range test.files {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
+				check.OK(t, os.WriteFile(filepath.Join(root, file), []byte(text), 0o644))
 			}
 			if got := cpuQuota(root); got != test.want {
 				t.Errorf("%g cores, want %g", got, test.want)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -33,9 +34,7 @@ func newStoreWith(t *testing.T, o store.Options, intercept func(backend http.Han
 	if err == nil {
 		err = c.MakeBucket(t.Context(), "bucket", false)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 
@@ -58,9 +57,7 @@ func put(t *testing.T, l *Lease, n uint64) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // isAboutMarker reports whether a request names a marker, in its path or its body.
@@ -76,9 +73,7 @@ func nothingIsLeft(t *testing.T, c *store.Client) {
 		t.Errorf("%s is left", o.Key)
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // A write of the marker that had no answer, and was repeated, may be stored after the marker has been removed.
@@ -105,12 +100,8 @@ func TestMarkerThatArrivesLate(t *testing.T) {
 		}
 	})
 	l := newLease(c, "r")
-	if err := l.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Acquire(t.Context()))
+	check.OK(t, l.Release(t.Context(), false))
 	<-arrived
 	nothingIsLeft(t, c)
 }
@@ -148,9 +139,7 @@ func TestInterruptedMarker(t *testing.T) {
 	if err := l.Acquire(ctx); err == nil {
 		t.Fatal("nothing was interrupted")
 	}
-	if err := l.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Release(t.Context(), false))
 	<-arrived
 	nothingIsLeft(t, c)
 }
@@ -160,28 +149,20 @@ func TestLapsedRunLeavesWhatOthersKeep(t *testing.T) {
 	t.Parallel()
 	c := newStore(t, pass)
 	a := newLease(c, "a")
-	if err := a.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, a.Acquire(t.Context()))
 	put(t, a, 5)
 	a.own.close() // it stands still, and its lease ends
-	if err := a.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, a.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }))
 	a.own.term.end()
 	time.Sleep(1100 * time.Millisecond) // stores may tell times to the second
 	b := newLease(c, "b")
 	b.opts.KeepData, b.own.marker.Keep = true, true
-	if err := b.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.Acquire(t.Context()))
 	put(t, b, 5)
 	if err := a.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "considered this run dead") {
 		t.Errorf("a says %v", err)
 	}
-	if err := b.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.Release(t.Context(), false))
 	kept := 0
 	err := c.List(t.Context(), store.List{Bucket: "bucket", Prefix: "warp-"}, func() {}, func(store.Object) bool { kept++; return true })
 	if err != nil || kept != 5 || !b.Kept() {
@@ -200,9 +181,7 @@ func TestNamedObjectsAreCounted(t *testing.T) {
 		_, err := h.Put(ctx, object, store.NewTrace(time.Now()))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	others := []foundMarker{{marker: marker{Run: "alive", Prefix: m.Prefix, Claimed: true, Keep: true}}}
 	would, err := l.wouldRemove(ctx, m, others, map[store.Ref]bool{}, func(string, store.Object) {})
 	if err != nil || would != 1 {
@@ -222,20 +201,14 @@ func TestClean(t *testing.T) {
 	dead.opts.Prefix, dead.opts.Seed = generator.RunPrefix(2), 2
 	dead.own = dead.newOwnMarker()
 	for _, l := range []*Lease{alive, dead} {
-		if err := l.Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, l.Acquire(t.Context()))
 		put(t, l, 3)
 	}
 	dead.own.close()
-	if err := dead.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, dead.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }))
 	time.Sleep(1100 * time.Millisecond) // stores may tell times to the second
 	left, err := Clean(t.Context(), Options{Store: c, Bucket: "bucket", Run: "clean", Prefix: generator.RunPrefix(3), Seed: 3, Length: time.Hour}, Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, run := range left {
 		want := LeftRun{Run: run.Run, Prefix: run.Prefix, State: RunAlive, Seed: 1, Wait: run.Wait}
 		if run.Run == "dead" {
@@ -248,9 +221,7 @@ func TestClean(t *testing.T) {
 	if len(left) != 2 {
 		t.Errorf("found %d runs, want 2", len(left))
 	}
-	if err := alive.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, alive.Release(t.Context(), false))
 	nothingIsLeft(t, c)
 }
 
@@ -264,26 +235,18 @@ func TestAcquireRefuses(t *testing.T) {
 	if err := l.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "belongs to no run of warp") {
 		t.Errorf("names that a foreign object has: %v", err)
 	}
-	if err := l.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Release(t.Context(), false))
 	found, err := l.findObjects(t.Context(), &foreign.own.marker)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d foreign objects are left of 1, %v", len(found), err)
 	}
-	if err := l.ClearBucket(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.ClearBucket(t.Context()))
 	first, second := newLease(c, "first"), newLease(c, "second")
-	if err := first.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, first.Acquire(t.Context()))
 	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "run first is using the same names") {
 		t.Errorf("names of a run that is alive: %v", err)
 	}
-	if err := errors.Join(second.Release(t.Context(), false), first.Release(t.Context(), false)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(second.Release(t.Context(), false), first.Release(t.Context(), false)))
 	nothingIsLeft(t, c)
 }
 
@@ -310,21 +273,15 @@ func TestVersionsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLease(c, "r")
-	if err := l.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Acquire(t.Context()))
 	put(t, l, 5)
-	if err := l.Release(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Release(t.Context(), false))
 	if l.objects.Load() != 5 || asked.Load() != 1 {
 		t.Errorf("%d objects were removed, and the store was asked for versions %d times", l.objects.Load(), asked.Load())
 	}
 	if _, err := c.ReadSmall(t.Context(), foreign); err != nil {
 		t.Errorf("the foreign object: %v", err)
 	}
-	if err := c.Delete(t.Context(), []store.Ref{foreign}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.Delete(t.Context(), []store.Ref{foreign}))
 	nothingIsLeft(t, c)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -41,9 +42,7 @@ func countedStores(t *testing.T, each func(*testing.T, *store.Client)) {
 		if err == nil {
 			err = c.MakeBucket(t.Context(), "bucket", false)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(c.Close)
 		each(t, c)
 	})
@@ -64,9 +63,7 @@ func upload(t *testing.T, c *store.Client, key string, headers []store.Header) {
 		_, err := h.Put(t.Context(), put, store.NewTrace(time.Now()))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // uploadCounted writes the first n objects of a run.
@@ -94,9 +91,7 @@ func wantKeys(t *testing.T, c *store.Client, want ...string) {
 
 func ok(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // kill ends a run as a kill does, long ago.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -76,16 +77,12 @@ func TestUnknownVersioning(t *testing.T) {
 			var warned warnings
 			l := newLease(c, "r")
 			l.progress = &warned
-			if err := l.Acquire(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, l.Acquire(t.Context()))
 			put(t, l, 3)
 			if err := l.enableVersioning(t.Context(), true); err == nil || !strings.Contains(err.Error(), "does not say whether bucket bucket is versioned") {
 				t.Errorf("a benchmark that needs versions: %v", err)
 			}
-			if err := l.Release(t.Context(), false); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, l.Release(t.Context(), false))
 			if l.objects.Load() != 3 || len(warned.all) != 1 || !strings.Contains(warned.all[0], test.warning) {
 				t.Errorf("%d objects removed, with the warnings %q", l.objects.Load(), warned.all)
 			}
@@ -187,13 +184,9 @@ func TestUploadsIgnored(t *testing.T) {
 		var warned warnings
 		l := newLease(c, "r")
 		l.progress = &warned
-		if err := l.Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, l.Acquire(t.Context()))
 		put(t, l, 3)
-		if err := l.Release(t.Context(), cutOff); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, l.Release(t.Context(), cutOff))
 		if n := asked.Load(); n != 1 { // there is a wait before each repetition
 			t.Errorf("cut off %t: the store was asked %d times", cutOff, n)
 		}
@@ -209,9 +202,7 @@ func TestUploadsRefused(t *testing.T) {
 	t.Parallel()
 	c := newStore(t, answerQuery(map[string]string{"uploads": "<html></html>"}))
 	l := newLease(c, "r")
-	if err := l.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, l.Acquire(t.Context()))
 	put(t, l, 3)
 	if err := l.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "the objects are removed, but") {
 		t.Errorf("Release: %v", err)
@@ -288,9 +279,7 @@ func TestNoLastModified(t *testing.T) {
 	t.Parallel()
 	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) { backend.ServeHTTP(noTime{w}, r) })
 	alive, second := newLease(c, "a"), newLease(c, "b")
-	if err := alive.Acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, alive.Acquire(t.Context()))
 	put(t, alive, 3)
 	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "is using the same names") {
 		t.Errorf("the names of a run that is alive: %v", err)

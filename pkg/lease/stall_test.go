@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // After an interruption a clean-up that does not get on ends within seconds and says what it leaves, be it that the store
@@ -34,9 +36,7 @@ func TestInterruptedReleaseEnds(t *testing.T) {
 				store.ServeHTTP(w, r)
 			})
 			l := newLease(c, "r")
-			if err := l.Acquire(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, l.Acquire(t.Context()))
 			on.Store(true)
 			ctx, interrupt := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, interrupt)

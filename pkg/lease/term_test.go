@@ -3,6 +3,8 @@ package lease
 import (
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // Once a term is over it stays over, whichever clock says so and however good the next renewal is.
@@ -28,9 +30,7 @@ func TestTermIsOverForGood(t *testing.T) {
 			t.Errorf("%s: it is over before it has begun", name)
 		}
 		term = newTerm(time.Minute)
-		if err := term.renew(began, began); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, term.renew(began, began))
 		if term.over(test.now) != test.over {
 			t.Errorf("%s: over is %t", name, !test.over)
 		}

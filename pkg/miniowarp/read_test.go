@@ -114,9 +114,7 @@ func (f forever) Read(b []byte) (int, error) {
 
 func FuzzRead(f *testing.F) {
 	seed, err := os.ReadFile(sample)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	f.Add(seed)
 	f.Add([]byte(`{"v":2,"by_op_type":{"GET":null,"":{"throughput_by_host":{"":null},"first_errors":null}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -15,15 +16,9 @@ func benchLog(b *testing.B, n int) []byte {
 	b.Helper()
 	var out bytes.Buffer
 	w, err := oplog.NewWriter(&out, oplog.Header{Warp: "test", Run: "r", Client: "k3Xq"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Write(testlog.Downloads(n)); err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
+	check.OK(b, w.Write(testlog.Downloads(n)))
+	check.OK(b, w.Close(oplog.Trailer{End: "completed"}))
 	return out.Bytes()
 }
 
@@ -35,9 +30,7 @@ func BenchmarkRead(b *testing.B) {
 	start := hostload.CPUTime()
 	for range b.N {
 		r, err := oplog.NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, err)
 		n := 0
 		for {
 			k, err := r.Read(dst)
@@ -45,9 +38,7 @@ func BenchmarkRead(b *testing.B) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, err)
 		}
 		if n != rows {
 			b.Fatalf("%d rows", n)
@@ -67,15 +58,9 @@ func BenchmarkWrite(b *testing.B) {
 	start := hostload.CPUTime()
 	for range b.N {
 		w, err := oplog.NewWriter(io.Discard, oplog.Header{Warp: "test"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := w.Write(records); err != nil {
-			b.Fatal(err)
-		}
-		if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, err)
+		check.OK(b, w.Write(records))
+		check.OK(b, w.Close(oplog.Trailer{End: "completed"}))
 	}
 	b.ReportMetric(float64(hostload.CPUTime()-start)/float64(b.N)/rows, "cpu-ns/row")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -18,20 +19,14 @@ func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var ends []int
 	for i := range 5 {
 		rec := oplog.Record{Op: "GET", Client: "c", Endpoint: "http://h:1", Key: strings.Repeat("k", i+1), Objects: 1, Bytes: 10, Start: int64(1e18 + i*1000), Duration: 500}
-		if err := errors.Join(w.Write([]oplog.Record{rec, rec, rec}), w.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(w.Write([]oplog.Record{rec, rec, rec}), w.Flush()))
 		ends = append(ends, log.Len())
 	}
-	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close(oplog.Trailer{End: "completed"}))
 	for at := ends[1]; at < ends[3]; at++ {
 		// A wrong length in the head of a frame can reach beyond so short a file,
 		// and then nothing follows.
@@ -58,9 +53,7 @@ func TestDamageInLongFramesIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	records := testlog.Downloads(900)
 	for i := range records {
 		records[i].Run = "r"
@@ -68,14 +61,10 @@ func TestDamageInLongFramesIsAnError(t *testing.T) {
 	all := records
 	var ends []int
 	for len(records) > 0 {
-		if err := errors.Join(w.Write(records[:300]), w.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(w.Write(records[:300]), w.Flush()))
 		records, ends = records[300:], append(ends, log.Len())
 	}
-	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close(oplog.Trailer{End: "completed"}))
 	const frameHead = 20 // of a frame and its first block; a wrong length there can reach beyond the file
 	for at := ends[0] + frameHead; at < ends[1]; at += 1 + (at-ends[0])/64 {
 		bit := at % 8

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/field"
@@ -24,9 +25,7 @@ func bothWays(t testing.TB, log []byte) (fast int) {
 		return 0
 	}
 	slow, err := oplog.NewReader(bytes.NewReader(log), "log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	slow.DisableFastRows()
 	_, got, gotErr := testlog.Drain(quick, 7)
 	_, want, wantErr := testlog.Drain(slow, 7)
@@ -162,14 +161,10 @@ func TestEach(t *testing.T) {
 	t.Parallel()
 	log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), testlog.Downloads(5000), 1000)
 	_, want, err := testlog.Decode(log, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	open := func(log []byte) *oplog.Reader {
 		r, err := oplog.NewReader(bytes.NewReader(log), "log")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return r
 	}
 	var got []oplog.Record

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -15,18 +16,14 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.csv.zst")
 	f, err := oplog.Create(path, testlog.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if f.Name() != path+".part" {
 		t.Errorf("written to %s", f.Name())
 	}
 	if _, err := oplog.Create(path, testlog.Header()); err == nil || !strings.Contains(err.Error(), ".part exists already") {
 		t.Errorf("second Create: %v", err)
 	}
-	if err := f.Write([]oplog.Record{{Op: "GET", Start: 1e18, Run: "run1"}}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, f.Write([]oplog.Record{{Op: "GET", Start: 1e18, Run: "run1"}}))
 	got, err := f.Commit(testlog.Trailer())
 	if err != nil || got != path {
 		t.Fatal(got, err)
@@ -38,9 +35,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("Create over a log: %v", err)
 	}
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	if _, rows, err := testlog.Drain(r, 3); err != nil || len(rows) != 1 || r.Trailer().End != "completed" || len(r.Warnings()) > 0 {
 		t.Errorf("%v %v %v", rows, err, r.Warnings())
@@ -52,12 +47,8 @@ func TestCommitReplacesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.csv.zst")
 	f, err := oplog.Create(path, testlog.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(path, []byte("mine"), 0o644))
 	got, err := f.Commit(testlog.Trailer())
 	if err == nil || got != path+".part" || !strings.Contains(err.Error(), got) {
 		t.Errorf("%q, %v", got, err)
@@ -90,9 +81,7 @@ func TestDefaultName(t *testing.T) {
 func TestCommitRepeatsNoError(t *testing.T) {
 	t.Parallel()
 	f, err := oplog.Create(filepath.Join(t.TempDir(), "a.csv.zst"), testlog.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if err := f.Write([]oplog.Record{{Op: "GET", Start: 1e18, Run: "run1", Thread: oplog.MaxThread + 1}}); err == nil {
 		t.Fatal("the row was written")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -14,37 +15,25 @@ import (
 func TestMarks(t *testing.T) {
 	var log bytes.Buffer
 	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	texts := []string{"disk pulled", `quotes " and \ and a tab	`, "line\nbreak \x1b[31m # {\"end\":\"completed\"}", "läuft 走る"}
 	clean := []string{"disk pulled", `quotes " and \ and a tab`, "line break  [31m # {\"end\":\"completed\"}", "läuft 走る"}
 	var want []string
 	for i, text := range texts {
 		m := oplog.Mark{At: int64(i+1)*1e9 + 123456789, Text: text}
-		if err := w.AddMark(m); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.AddMark(m))
 		want = append(want, fmt.Sprint(oplog.Mark{m.At, clean[i]}))
 		for range 2 {
-			if err := w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i+1) * 2e9, Duration: time.Second}}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i+1) * 2e9, Duration: time.Second}}))
 			want = append(want, fmt.Sprint("row ", i))
 		}
 	}
 	last := oplog.Mark{At: 99e9, Text: "at the end"}
-	if err := w.AddMark(last); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.AddMark(last))
 	want = append(want, fmt.Sprint(last))
-	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close(oplog.Trailer{End: "completed"}))
 	r, err := oplog.NewReader(&log, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var got []string
 	seen := 0
 	err = r.EachInWindow(t.Context(), func(_ oplog.Window, marks []oplog.Mark) {
@@ -73,9 +62,7 @@ func TestTooManyMarks(t *testing.T) {
 		log += fmt.Sprintf("# {\"mark\":{\"at\":\"2026-01-31T12:00:00.%09dZ\",\"text\":%q}}\n", i, strings.Repeat("é", 2*oplog.MaxMarkText))
 	}
 	r, err := oplog.NewReader(strings.NewReader(log), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := r.Read(make([]oplog.Record, 1)); err == nil {
 		t.Error("a row was read")
 	}

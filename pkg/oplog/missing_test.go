@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -16,21 +17,15 @@ func frames(t *testing.T) [][]byte {
 	var log bytes.Buffer
 	var all [][]byte
 	w, err := oplog.NewWriter(&log, testlog.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	cut := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all = append(all, bytes.Clone(log.Bytes()))
 		log.Reset()
 	}
 	cut(nil)
 	for i := range 5 {
-		if err := w.Write(testlog.Downloads(50)[10*i : 10*i+10]); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Write(testlog.Downloads(50)[10*i:10*i+10]))
 		cut(w.Flush())
 	}
 	cut(w.Close(testlog.Trailer()))

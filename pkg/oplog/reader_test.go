@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/lines"
@@ -25,9 +26,7 @@ func TestRoundTrip(t *testing.T) {
 		log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 130)
 		for _, batch := range []int{1, 7, 1000} {
 			r, got, err := testlog.Decode(log, batch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			testlog.Same(t, got, records)
 			end := testlog.Trailer()
 			end.Rows = int64(len(records))
@@ -146,9 +145,7 @@ func TestGzip(t *testing.T) {
 	if _, err := io.WriteString(z, foreignHead+strings.Repeat(foreignRow(), 1000)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, z.Close())
 	if _, rows, err := testlog.Decode(b.Bytes(), 64); err != nil || len(rows) != 1000 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
@@ -246,13 +243,9 @@ func TestSharedLogs(t *testing.T) {
 		"mixed":                {"STAT": 2118, "GET": 3171, "DELETE": 708, "PUT": 1053},
 	} {
 		r, err := oplog.Open(filepath.Join(dir, name+".csv.zst"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_, rows, err := testlog.Drain(r, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got := map[string]int{}
 		for _, row := range rows {
 			got[row.Op]++
@@ -309,9 +302,7 @@ func TestReadAllocates(t *testing.T) {
 	records := testlog.Downloads(120_000)
 	log := testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, len(records)))
 	r, err := oplog.NewReader(bytes.NewReader(log), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dst := make([]oplog.Record, 500)
 	var failed error
 	read := func() {

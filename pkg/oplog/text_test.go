@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 
 	"github.com/klauspost/compress/zstd"
@@ -21,24 +22,14 @@ func TestTextIsThatOfTheLog(t *testing.T) {
 	}
 	var file bytes.Buffer
 	w, err := oplog.NewWriter(&file, oplog.Header{Run: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(records); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, w.Write(records))
+	check.OK(t, w.Close(oplog.Trailer{End: "completed"}))
 	dec, err := zstd.NewReader(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer dec.Close()
 	whole, err := io.ReadAll(dec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var want strings.Builder
 	for line := range strings.Lines(string(whole)) {
 		if !strings.HasPrefix(line, "# ") {

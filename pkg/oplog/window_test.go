@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -14,33 +15,23 @@ import (
 func TestWindowComments(t *testing.T) {
 	var log bytes.Buffer
 	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "test", Windowed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	windows := []oplog.Window{{}, {Start: 1e9}, {Start: 1e9, Begin: 2e9, Cold: 3}, {Start: 1e9, Begin: 2e9, End: 3e9, Cold: 3}}
 	var want []string
 	for i, window := range windows {
 		if i > 0 {
-			if err := w.SetWindow(window); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.SetWindow(window))
 			want = append(want, fmt.Sprint(window))
 		}
 		for range 3 {
-			if err := w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i) * 1e9, Duration: time.Duration(i)}}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i) * 1e9, Duration: time.Duration(i)}}))
 			want = append(want, fmt.Sprint("row ", i))
 		}
 	}
 	last := windows[len(windows)-1]
-	if err := w.Close(oplog.Trailer{End: "completed", Window: &last}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close(oplog.Trailer{End: "completed", Window: &last}))
 	r, err := oplog.NewReader(&log, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var got []string
 	err = r.EachInWindow(t.Context(), func(w oplog.Window, _ []oplog.Mark) { got = append(got, fmt.Sprint(w)) }, func(batch []oplog.Record) error {
 		for i := range batch {

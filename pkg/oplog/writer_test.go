@@ -40,9 +40,7 @@ func TestPlainCSVReaderAgrees(t *testing.T) {
 	c := csv.NewReader(bytes.NewReader(testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 100))))
 	c.Comma, c.Comment = '\t', '#'
 	rows, err := c.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(rows) != len(records)+1 {
 		t.Fatalf("%d rows", len(rows))
 	}
@@ -66,9 +64,7 @@ func TestWriteAllocatesNothing(t *testing.T) {
 		records[i].Key, records[i].Err = "prefix/1.abc.rnd", ""
 	}
 	w, err := oplog.NewWriter(io.Discard, testlog.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var failed error
 	write := func() { failed = errors.Join(failed, w.Write(records)) }
 	for range 20 {
@@ -116,9 +112,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("room %d: the error was not remembered: %v", room, err)
 		}
 		r, got, err := testlog.Decode(kept.Bytes(), 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		testlog.Same(t, got, records[:flushed])
 		if len(r.Warnings()) == 0 {
 			t.Error("no warning")
@@ -135,9 +129,7 @@ func TestWriterRefuses(t *testing.T) {
 		"negative duration": {Op: "GET", Duration: -1},
 	} {
 		w, err := oplog.NewWriter(io.Discard, oplog.Header{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if w.Write([]oplog.Record{r}) == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -146,9 +138,7 @@ func TestWriterRefuses(t *testing.T) {
 		}
 	}
 	w, err := oplog.NewWriter(io.Discard, oplog.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if err := w.Write([]oplog.Record{{Op: "GET", Thread: 65536}}); err == nil || !strings.Contains(err.Error(), "65536") {
 		t.Errorf("thread 65536: %v", err)
 	}

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 func TestParse(t *testing.T) {
 	t.Parallel()
 	f, err := Parse("f.yml", []byte("{{if true}}\n{{- end}}\nwarp:\n  api: v1\n  remote: {host: [a, b], region: ''}\n  benchmarks:\n    - {benchmark: put, obj: {size: '{{.Size}}', rand-size: true}}\n    - benchmark: get\n"),
 		map[string]string{"Size": "1MiB", "Other": "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(f.Benchmarks) != 2 || f.Benchmarks[1].Line != 8 || len(f.Unused) != 1 {
 		t.Fatalf("%+v", f)
 	}

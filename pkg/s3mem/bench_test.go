@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // rawClient sends one request after another on one connection, at little more than the cost of the
@@ -28,9 +30,7 @@ type rawClient struct {
 func dial(b testing.TB, addr string) *rawClient {
 	b.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	b.Cleanup(func() { c.Close() })
 	return &rawClient{conn: c, br: bufio.NewReaderSize(c, 64<<10)}
 }
@@ -102,9 +102,7 @@ func BenchmarkStores(b *testing.B) {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodHead} {
 			b.Run(fmt.Sprintf("embedded/%s/%d", method, size), func(b *testing.B) {
 				e, err := Start(EmbeddedOptions{MemoryLimit: 2 << 30})
-				if err != nil {
-					b.Fatal(err)
-				}
+				check.OK(b, err)
 				defer e.Close()
 				benchmarkStore(b, e.Addr(), method, size)
 			})
@@ -121,9 +119,7 @@ func TestMeasuredResidentMemory(t *testing.T) {
 	limit := int64(128 << 20)
 	if s := os.Getenv("WARP_TEST_LIMIT_MIB"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		limit = n << 20
 	} else if testing.Short() || raceDetector() {
 		t.Skip("takes seconds, and means nothing under the race detector, where make test leaves it to a second run")
@@ -135,9 +131,7 @@ func TestMeasuredResidentMemory(t *testing.T) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			before := resident(t)
 			e, err := Start(EmbeddedOptions{MemoryLimit: limit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			c := dial(t, e.Addr())
 			c.do(http.MethodPut, "/bkt", nil)
 			body := make([]byte, size)
@@ -145,9 +139,7 @@ func TestMeasuredResidentMemory(t *testing.T) {
 			n := 0
 			for ; ; n++ {
 				status, err := c.do(http.MethodPut, key(n), body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				if status != http.StatusOK {
 					break
 				}
@@ -177,13 +169,9 @@ func raceDetector() bool {
 func resident(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
 	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return kib << 10
 }

@@ -26,18 +26,14 @@ import (
 func start(t testing.TB, o EmbeddedOptions) (*Embedded, *minio.Core) {
 	t.Helper()
 	e, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	})
 	c := newClient(t, e.Addr())
-	if err := c.MakeBucket(t.Context(), "bkt", minio.MakeBucketOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.MakeBucket(t.Context(), "bkt", minio.MakeBucketOptions{}))
 	return e, c
 }
 
@@ -45,9 +41,7 @@ func newClient(t testing.TB, addr string) *minio.Core {
 	t.Helper()
 	c, err := minio.NewCore(addr, &minio.Options{Creds: credentials.NewStaticV4("any", "anything", ""), Region: "us-east-1",
 		TrailingHeaders: true, MaxRetries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 
@@ -68,9 +62,7 @@ func get(t testing.TB, c *minio.Core, key string, o minio.GetObjectOptions) []by
 	}
 	defer body.Close()
 	data, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return data
 }
 
@@ -125,9 +117,7 @@ func TestRanges(t *testing.T) {
 	put(t, c, "k", want, minio.PutObjectOptions{})
 	for _, r := range [][2]int64{{0, 0}, {0, 9999}, {5, 5}, {9999, 9999}, {100, 20_000}, {0, -100}, {9000, 0}} {
 		var o minio.GetObjectOptions
-		if err := o.SetRange(r[0], r[1]); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, o.SetRange(r[0], r[1]))
 		from, to := r[0], min(r[1]+1, 10_000)
 		switch {
 		case r[1] < 0:
@@ -235,9 +225,7 @@ func TestMultipart(t *testing.T) {
 	}
 	c.RemoveObject(ctx, "bkt", "k", minio.RemoveObjectOptions{})
 	id, err := c.NewMultipartUpload(ctx, "bkt", "k2", minio.PutObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := c.PutObjectPart(ctx, "bkt", "k2", id, 1, bytes.NewReader(want[:5<<20]), 5<<20, minio.PutObjectPartOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -247,9 +235,7 @@ func TestMultipart(t *testing.T) {
 	}
 	_, err = c.CompleteMultipartUpload(ctx, "bkt", "k2", id, []minio.CompletePart{{PartNumber: 1, ETag: "wrong"}}, minio.PutObjectOptions{})
 	wantCode(t, err, 400, "InvalidPart")
-	if err := c.AbortMultipartUpload(ctx, "bkt", "k2", id); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.AbortMultipartUpload(ctx, "bkt", "k2", id))
 	if e.mem.used.Load() != 0 {
 		t.Errorf("%d bytes are accounted for nothing", e.mem.used.Load())
 	}
@@ -333,16 +319,12 @@ func TestRefusals(t *testing.T) {
 func request(t *testing.T, method, url, header, value string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if header != "" {
 		req.Header.Set(header, value)
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
 	return resp.StatusCode

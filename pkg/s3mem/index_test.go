@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
+
 	"github.com/johannesboyne/gofakes3"
 )
 
@@ -106,9 +108,7 @@ func pagedList(t *testing.T, b *backend, prefix, delimiter string, size int64) (
 	for {
 		p := gofakes3.NewPrefix(&prefix, &delimiter)
 		list, err := b.ListBucket("b", &p, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var items []string
 		for _, c := range list.Contents {
 			items = append(items, c.Key)

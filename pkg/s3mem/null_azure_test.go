@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // The null store answers Azure Blob Storage: its listing, and requests about a container and a
@@ -12,9 +14,7 @@ import (
 func TestNullAzure(t *testing.T) {
 	t.Parallel()
 	n, err := StartNull(NullOptions{Size: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer n.Close()
 	for _, c := range []struct{ method, target, body, want string }{
 		{"HEAD", "/demo?restype=container", "", ""},
@@ -24,13 +24,9 @@ func TestNullAzure(t *testing.T) {
 		{"GET", "/demo/a/b", "", "xxxxx"},
 	} {
 		req, err := http.NewRequest(c.method, "http://"+n.Addr()+c.target, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		text, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode/100 != 2 || string(text) != c.want {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // The null store answers the JSON API of Google Cloud Storage: an upload with its own size,
@@ -13,9 +15,7 @@ import (
 func TestNullGCS(t *testing.T) {
 	t.Parallel()
 	n, err := StartNull(NullOptions{Size: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer n.Close()
 	for _, c := range []struct{ method, target, body, want string }{
 		{"GET", "/storage/v1/b/demo", "", `"kind":"storage#bucket"`},
@@ -26,13 +26,9 @@ func TestNullGCS(t *testing.T) {
 		{"DELETE", "/storage/v1/b/demo/o/a%2Fb", "", ""},
 	} {
 		req, err := http.NewRequest(c.method, "http://"+n.Addr()+c.target, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		text, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode/100 != 2 || !strings.Contains(string(text), c.want) || c.want == "" && len(text) > 0 {

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
+
 	"github.com/minio/minio-go/v7"
 )
 
 func startNull(t testing.TB, o NullOptions) *Null {
 	t.Helper()
 	n, err := StartNull(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -35,13 +35,9 @@ func TestNullTLS(t *testing.T) {
 	defer client.CloseIdleConnections()
 	for _, method := range []string{"PUT", "GET"} {
 		req, err := http.NewRequest(method, "https://"+n.Addr()+"/b/k", bytes.NewReader(make([]byte, 300_000)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != 200 || method == "GET" && len(got) != 100_000 {
@@ -161,9 +157,7 @@ func TestNullDelayAndFreeze(t *testing.T) {
 func TestNullTakesChunkedBodies(t *testing.T) {
 	n := startNull(t, NullOptions{})
 	c, err := net.Dial("tcp", n.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer c.Close()
 	io.WriteString(c, "PUT /b/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx-t: 1\r\n\r\n"+
 		"PUT /b/k HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nde")

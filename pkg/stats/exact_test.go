@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // exactValues contains the results of SciPy, statsmodels and plain enumeration, as testdata/make.py
@@ -45,9 +47,7 @@ func readExact(t *testing.T) (e exactValues) {
 	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return e
 }
 

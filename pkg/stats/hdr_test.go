@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
+
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
@@ -26,9 +28,7 @@ func TestHDR(t *testing.T) {
 			s.Add(v)
 		}
 		far, err := hdr.Decode([]byte(h.EncodeHDR()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !far.Equals(s.HDR()) {
 			t.Error("a sparse histogram becomes another one")
 		}

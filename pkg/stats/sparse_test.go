@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 var someShares = []float64{0, .001, .07, .25, .5, .75, .9, .99, .999, 1}
@@ -59,13 +61,9 @@ func TestSparseIsAHistogram(t *testing.T) {
 func travelled(t *testing.T, s *Sparse) *Sparse {
 	t.Helper()
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got := &Sparse{}
-	if err := json.Unmarshal(text, got); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, got))
 	return got
 }
 

@@ -1,6 +1,10 @@
 package store
 
-import "testing"
+import (
+	"testing"
+
+	"warp/internal/check"
+)
 
 // Large documents share a limit; small ones do not count, and freed ones leave room.
 func TestDocumentsShareALimit(t *testing.T) {
@@ -9,9 +13,7 @@ func TestDocumentsShareALimit(t *testing.T) {
 	var open []*Document
 	for range 1000 {
 		small := all.New()
-		if err := small.Grow(freeDocument, 200); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, small.Grow(freeDocument, 200))
 		defer small.Free()
 	}
 	for len(open) < 100 {

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // A redirectTest contains a redirect of a request for /b/k.
@@ -107,9 +109,7 @@ func (test *redirectTest) run(t *testing.T) {
 	}
 	a := Address{Name: test.host}
 	from, err := url.Parse(a.URL(test.tls) + "/b/k")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	to, err := NewRedirects(&cfg, &a).Target(from, test.location, 307)
 	got := ""
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func whole() Kind {
@@ -112,9 +114,7 @@ func TestFitOfR(t *testing.T) {
 	n := []float64{1, 18, 36, 72, 108, 144, 216}
 	x := []float64{64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2}
 	l, err := Fit(n, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, test := range []struct {
 		name                 string
 		got, want, tolerance float64

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/generator"
 	"warp/pkg/reuse"
 )
@@ -25,9 +26,7 @@ func TestGenerated(t *testing.T) {
 		r := generator.Rand(uint64(i), "test", 0)
 		zipf := generator.NewZipf(test.exponent)
 		sizes, err := generator.ParseSizes("lognormal:median=64KiB,sigma=1.5,max=1GiB", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		of := make([]int64, test.objects)
 		for k := range of {
 			of[k] = sizes.Next(r)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // example is a profile that uses all fields.
@@ -28,9 +30,7 @@ func example() *Profile {
 
 func encode(t testing.TB, p *Profile) []byte {
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Write(&b))
 	return b.Bytes()
 }
 
@@ -38,9 +38,7 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	want := example()
 	got, err := Read(bytes.NewReader(encode(t, want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"warp/internal/check"
 )
 
 const (
@@ -197,9 +199,7 @@ func TestOnlyEnginesSpeakS3(t *testing.T) {
 // The places that the documentation sends readers to exist: each file, and the functions named after it.
 func TestPlacesAreThere(t *testing.T) {
 	text, err := os.ReadFile(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, table, _ := strings.Cut(string(text), "## Where to look\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	places, source := 0, ""
@@ -230,9 +230,7 @@ func TestPackagesAreDescribed(t *testing.T) {
 	var text []byte
 	for _, name := range []string{doc, filepath.Join(root, "CONTRIBUTING.md")} {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		text = append(text, b...)
 	}
 	seen := map[string]bool{".": true}

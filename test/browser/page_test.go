@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 )
 
@@ -101,9 +102,7 @@ func TestBrowser(t *testing.T) {
 		l.header.Command = hostile
 	})
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(render(t, r)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(render(t, r)), 0o600))
 	ctx := browser(t)
 	w := watch(ctx)
 	var charts, drawn, wide, tall, tables int
@@ -171,9 +170,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Loads()["mixed"], nil)
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(render(t, r)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(render(t, r)), 0o600))
 	ctx := browser(t)
 	w := watch(ctx)
 	var charts, flat int
@@ -186,9 +183,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		chromedp.Evaluate(`document.querySelectorAll("svg.chart").length`, &charts),
 		chromedp.Evaluate(`[...document.querySelectorAll("svg.chart")].filter(s => s.getBoundingClientRect().width < 100 || s.getBoundingClientRect().height < 20).length`, &flat),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if scripted || charts < 4 || flat > 0 {
 		t.Errorf("scripts ran: %v; %d charts, of which %d are not seen", scripted, charts, flat)
 	}
@@ -218,9 +213,7 @@ func TestBrowserStrictPolicy(t *testing.T) {
 		chromedp.Evaluate(`document.querySelectorAll("svg.chart").length`, &charts),
 		chromedp.Evaluate(`[...document.querySelectorAll("svg path, svg line, svg rect, svg circle")].filter(n => (s => s.fill === "rgb(0, 0, 0)" && n.tagName !== "line" || n.tagName === "line" && s.stroke === "none")(getComputedStyle(n))).length`, &black),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if width != "none" {
 		t.Fatalf("the policy lets the style sheet through: the body is up to %s wide", width)
 	}
@@ -240,9 +233,7 @@ func TestBrowserMailViewer(t *testing.T) {
 		html = regexp.MustCompile(`(?s)<`+element+`\b.*?</`+element+`>`).ReplaceAllString(html, "")
 	}
 	file := filepath.Join(t.TempDir(), "mail.html")
-	if err := os.WriteFile(file, []byte(html), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(html), 0o600))
 	var text string
 	var cards []string
 	var tables, empty, unseen int
@@ -255,9 +246,7 @@ func TestBrowserMailViewer(t *testing.T) {
 		chromedp.Evaluate(`[...document.querySelectorAll("table")].filter(t => t.rows.length < 2 || !t.caption.innerText).length`, &empty),
 		chromedp.Evaluate(`[...document.querySelectorAll("h1, h2, .lead, td, th")].filter(n => n.innerText && n.getBoundingClientRect().height < 5).length`, &unseen),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(cards) < 4 || !regexp.MustCompile(`^Throughput: [\d.]+ \SiB/s; [\d,]+ objects/s$`).MatchString(cards[0]) {
 		t.Errorf("the cards read %q", cards)
 	}
@@ -273,9 +262,7 @@ func TestBrowserMailViewer(t *testing.T) {
 func TestBrowserPrintsSummaryFirst(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(render(t, reportOf(t, testlog.Loads()["mixed"], nil))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(render(t, reportOf(t, testlog.Loads()["mixed"], nil))), 0o600))
 	const width, height = 740, 980 // of a page of 8.5 by 11 inches without its margins
 	var order []string
 	var end float64
@@ -286,9 +273,7 @@ func TestBrowserPrintsSummaryFirst(t *testing.T) {
 		chromedp.Evaluate(`[...document.querySelectorAll("section")].map(s => s.id)`, &order),
 		chromedp.Evaluate(`document.querySelector("#errors").getBoundingClientRect().bottom + scrollY`, &end),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	summary := order[:slices.Index(order, "errors")+1]
 	if !slices.Contains(summary, "operations") || !slices.Contains(summary, "throughput") || !slices.Contains(summary, "latency") || len(summary) > 6 {
 		t.Errorf("before the errors are %q", summary)

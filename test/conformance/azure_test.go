@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -19,9 +20,7 @@ func azurite() *ownAPI {
 func azureKeys(t *testing.T, b *bed) (names []string, ok bool) {
 	t.Helper()
 	blobs, ok, err := b.store.Blobs(t.Context(), b.bucket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, blob := range blobs {
 		names = append(names, blob.Name)
 	}

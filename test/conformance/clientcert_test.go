@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/fleet/transport"
 )
@@ -26,20 +27,14 @@ func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
 	config, _, err := transport.SelfSigned()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	own := config.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	file := func(name, kind string, der []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	cert, keyFile := file("cert.pem", "CERTIFICATE", own.Certificate[0]), file("key.pem", "PRIVATE KEY", key)

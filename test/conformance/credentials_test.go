@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -94,9 +95,7 @@ func TestCredentials(t *testing.T) {
 	file := filepath.Join(dir, "shared")
 	text := "[default]\naws_access_key_id = nobody\naws_secret_access_key = nothing\n\n[bench]\naws_access_key_id = " + s.AccessKey +
 		"\naws_secret_access_key = " + s.SecretKey + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	profile := []string{"AWS_SHARED_CREDENTIALS_FILE=" + file}
 	for _, c := range []struct {
 		name  string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/internal/teststore"
 	"warp/pkg/s3mem"
@@ -20,9 +21,7 @@ const expressName = "S3 Express (stand-in)"
 func newExpressBed(t *testing.T) *bed {
 	t.Helper()
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = mem.Close() })
 	e := standin.NewExpress(mem)
 	e.Start(t, false)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -55,9 +56,7 @@ func TestHostRange(t *testing.T) {
 		hosts = r
 	}
 	file := filepath.Join(t.TempDir(), "hosts")
-	if err := os.WriteFile(file, []byte(strings.Join(s.Endpoints, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(s.Endpoints, "\n")+"\n"), 0o600))
 	for _, how := range []string{"weighed", "roundrobin"} {
 		for _, hosts := range []string{hosts, "file:" + file} {
 			o, log := b.run("mixed", "--host="+hosts, "--host-select="+how, "--objects=20", "--obj.size=4KiB", "--concurrent=4", "--duration=600ms")

@@ -28,9 +28,7 @@ func startWarpWith(t *testing.T, env []string, args ...string) *child {
 	t.Helper()
 	c := &child{cmd: process(t, env, args...), done: make(chan struct{})}
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.cmd.Start())
 	go func() { _ = c.cmd.Wait(); close(c.done) }()
 	t.Cleanup(func() { _ = c.cmd.Process.Kill(); <-c.done })
 	return c
@@ -38,9 +36,7 @@ func startWarpWith(t *testing.T, env []string, args ...string) *child {
 
 func (c *child) interrupt(t *testing.T) {
 	t.Helper()
-	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.cmd.Process.Signal(os.Interrupt))
 }
 
 // ends waits for the process and returns how it ended, and how long that took.
@@ -161,9 +157,7 @@ func TestKill(t *testing.T) {
 	c := startWarp(t, line...)
 	check.Eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
 	check.Eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 50 })
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.cmd.Process.Kill())
 	<-c.done
 	if _, err := os.Stat(log); err == nil {
 		t.Error("the log of a killed run has its final name")

@@ -8,20 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/workload"
 )
 
 func readProfile(t *testing.T, path string) *workload.Profile {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer f.Close()
 	p, err := workload.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return p
 }
 
@@ -86,9 +83,7 @@ func distance(a, b workload.Sizes) (d float64) {
 func TestLikeRefuses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "p.json")
-	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte("{}"), 0o600))
 	for want, args := range map[string][]string{
 		"--like and --pick": {"--like=" + file, "--pick=zipf:1"}, "--like and --rps-limit": {"--like=" + file, "--rps-limit=5"},
 		"not a profile": {"--like=" + file}, "no such file": {"--like=" + file + "x"}, "--scale needs --like": {"--scale=2"},

@@ -19,6 +19,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/cli"
+	"warp/internal/check"
 	"warp/internal/standin"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
@@ -117,9 +118,7 @@ func warp(args ...string) outcome {
 func process(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append([]string{actAsWarp + "=1", teststore.QuickExit, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Dir = t.TempDir()
@@ -163,9 +162,7 @@ func newBed(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *bed {
 	b.client, err = minio.New(s.Endpoint, &minio.Options{
 		Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Region: s.Region,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return b
 }
 
@@ -252,9 +249,7 @@ type history struct {
 func readLog(t *testing.T, path string) history {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	h := history{header: r.Header()}
 	batch := make([]oplog.Record, 256)
@@ -265,9 +260,7 @@ func readLog(t *testing.T, path string) history {
 			h.trailer, h.warnings = r.Trailer(), r.Warnings()
 			return h
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 }
 

@@ -104,9 +104,7 @@ func (m *matrix) documented(t *testing.T) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", "compatibility.md")
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	before, rest, opened := strings.Cut(string(page), begin)
 	was, after, closed := strings.Cut(rest, end)
 	if !opened || !closed {
@@ -122,9 +120,7 @@ func (m *matrix) documented(t *testing.T) {
 	switch {
 	case was == text:
 	case check.Updating():
-		if err := os.WriteFile(path, []byte(before+begin+text+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, []byte(before+begin+text+end+after), 0o644))
 	default:
 		t.Errorf("%s has another matrix; run with -update and look at the change. It has:\n%s", path, was)
 	}

@@ -26,9 +26,7 @@ func measuring(t *testing.T) {
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "binary.exe")
-	if err := testbinary.Build(bin, pkg); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, testbinary.Build(bin, pkg))
 	return bin
 }
 
@@ -37,21 +35,13 @@ func nullProcess(t *testing.T, size int) string {
 	t.Helper()
 	cmd := exec.Command(build(t, "warp/test/nullstore"), "-stdin", fmt.Sprintf("-size=%d", size))
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return strings.TrimSpace(addr)
 }
 

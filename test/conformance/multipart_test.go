@@ -16,9 +16,7 @@ const fixedName = "warp-multipart.bin"
 func (b *bed) theirs(t *testing.T, key string) {
 	t.Helper()
 	if exists, _ := b.client.BucketExists(t.Context(), b.bucket); !exists {
-		if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: b.store.Region}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: b.store.Region}))
 	}
 	if _, err := b.client.PutObject(t.Context(), b.bucket, key, strings.NewReader("theirs"), 6, minio.PutObjectOptions{}); err != nil {
 		t.Fatal(err)
@@ -57,13 +55,9 @@ func TestFixedNameIsHidden(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, stores.Shared(t, teststore.MinIO))
 	b.theirs(t, "unrelated")
-	if err := b.client.EnableVersioning(t.Context(), b.bucket); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.client.EnableVersioning(t.Context(), b.bucket))
 	b.theirs(t, fixedName)
-	if err := b.client.RemoveObject(t.Context(), b.bucket, fixedName, minio.RemoveObjectOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.client.RemoveObject(t.Context(), b.bucket, fixedName, minio.RemoveObjectOptions{}))
 	o, _ := b.run("multipart", "--parts=2", "--duration=1s")
 	o.want(t, 1).says(t, fixedName)
 	o, _ = b.run("multipart", "--parts=2", "--obj.name=mine.bin", "--duration=1s")
@@ -134,9 +128,7 @@ func TestKillMultipart(t *testing.T) {
 			check.Eventually(t, "the run to be under way", func() bool {
 				return b.sent("GET") > 3 || parts == "--parts=1000" && len(b.proxy.Requests(isPart)) > 6
 			})
-			if err := c.cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, c.cmd.Process.Kill())
 			<-c.done
 			left := map[string]bool{}
 			if when == "and the name is theirs now" {

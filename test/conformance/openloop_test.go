@@ -13,9 +13,7 @@ import (
 func nullStore(t *testing.T, size int64) *s3mem.Null {
 	t.Helper()
 	n, err := s3mem.StartNull(s3mem.NullOptions{Size: size})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { n.Close() })
 	return n
 }

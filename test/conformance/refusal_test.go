@@ -7,6 +7,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -105,9 +106,7 @@ func TestVersionsInForeignBucket(t *testing.T) {
 	for _, name := range []string{teststore.MinIO, teststore.Versitygw} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, stores.Shared(t, name))
-			if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: b.store.Region}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: b.store.Region}))
 			if _, err := b.client.PutObject(t.Context(), b.bucket, "theirs", strings.NewReader("x"), 1, minio.PutObjectOptions{}); err != nil {
 				t.Fatal(err)
 			}

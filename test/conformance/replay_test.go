@@ -22,9 +22,7 @@ import (
 func recordedStore(t *testing.T, faults ...*teststore.Fault) *teststore.Proxy {
 	t.Helper()
 	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = mem.Close() })
 	return teststore.NewProxy(t, mem.Addr(), faults...)
 }
@@ -163,18 +161,14 @@ func TestReplayOrder(t *testing.T) {
 	const keys = 20
 	log := filepath.Join(t.TempDir(), "log.csv.zst")
 	f, err := oplog.Create(log, oplog.Header{Warp: "1", Run: "R", Client: "c", Benchmark: "mixed", Start: time.Unix(100, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	steps := []oplog.Record{{Op: "GET", Bytes: 500}, {Op: "PUT", Bytes: 1000}, {Op: "GET", Bytes: 1000}, {Op: "PUT", Bytes: 2000},
 		{Op: "GET", Bytes: 700}, {Op: "STAT"}, {Op: "DELETE"}, {Op: "PUT", Bytes: 3000}, {Op: "GET", Bytes: 3000}}
 	for key := range keys {
 		for i, r := range steps {
 			r.Key, r.Objects, r.Run, r.Client, r.Duration = fmt.Sprint("k", key), 1, "R", "c", time.Microsecond
 			r.Start = time.Unix(100, 0).UnixNano() + int64(key)*50e6 + int64(i)*1e5
-			if err := f.Write([]oplog.Record{r}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, f.Write([]oplog.Record{r}))
 		}
 	}
 	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
@@ -253,9 +247,7 @@ func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	log := filepath.Join(folder, "access.log")
-	if err := os.WriteFile(log, []byte("79a59df900b949e5 bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 - 3E57427F3EXAMPLE REST.GET.OBJECT key \"-\" 200 - 5 5 1 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(log, []byte("79a59df900b949e5 bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 - 3E57427F3EXAMPLE REST.GET.OBJECT key \"-\" 200 - 5 5 1 1\n"), 0o600))
 	profile := filepath.Join(folder, "p.json")
 	warp("workload", log, "-o", profile).want(t, 0)
 	for want, args := range map[string][]string{

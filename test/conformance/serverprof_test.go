@@ -15,6 +15,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -34,9 +35,7 @@ func profileIn(kind string) string {
 func opens(t *testing.T, log string, kinds ...string) {
 	t.Helper()
 	z, err := zip.OpenReader(strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer z.Close()
 	for _, kind := range store.ServerProfiles() {
 		var found *zip.File
@@ -58,9 +57,7 @@ func opens(t *testing.T, log string, kinds ...string) {
 func goToolReads(t *testing.T, kind string, f *zip.File) {
 	t.Helper()
 	in, err := f.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := io.ReadAll(in)
 	name := filepath.Join(t.TempDir(), kind)
 	if err != nil || os.WriteFile(name, text, 0o600) != nil {
@@ -80,17 +77,11 @@ func goToolReads(t *testing.T, kind string, f *zip.File) {
 func profiling(t *testing.T, s *teststore.Store) bool {
 	t.Helper()
 	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: store.Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var got bytes.Buffer
-	if err := c.ServerProfilesTo(t.Context(), &got); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.ServerProfilesTo(t.Context(), &got))
 	z, err := zip.NewReader(bytes.NewReader(got.Bytes()), int64(got.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	// The archive always contains a description of the store.
 	return slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasPrefix(f.Name, "profile-") })
 }
@@ -168,13 +159,9 @@ func ordinary(t *testing.T, s *teststore.Store) []string {
 		AccessKey: s.AccessKey, SecretKey: s.SecretKey,
 		Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:*"],"Resource":["arn:aws:s3:::*"]}]}`,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	v, err := creds.GetWithContext(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return []string{"--access-key=" + v.AccessKeyID, "--secret-key=" + v.SecretAccessKey, "--session-token=" + v.SessionToken}
 }
 

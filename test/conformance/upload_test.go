@@ -26,9 +26,7 @@ type shelf struct {
 func newShelf(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *shelf {
 	t.Helper()
 	b := newBed(t, s, faults...)
-	if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: s.Region}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: s.Region}))
 	return &shelf{b, []string{"WARP_UPLOAD_ACCESS_KEY=" + s.AccessKey, "WARP_UPLOAD_SECRET_KEY=" + s.SecretKey}}
 }
 
@@ -52,9 +50,7 @@ func (b *shelf) holds(t *testing.T, files map[string]string) {
 	for key, file := range files {
 		keys[key] = true
 		o, err := b.client.GetObject(t.Context(), b.bucket, key, minio.GetObjectOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var got bytes.Buffer
 		if _, err := got.ReadFrom(o); err != nil {
 			t.Fatalf("%s: %v", key, err)
@@ -114,9 +110,7 @@ func TestUploadIsRefusedBeforeTheRun(t *testing.T) {
 			t.Errorf("there was a run: %s", o)
 		}
 	}
-	if err := os.Rename(log, log+".away"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Rename(log, log+".away"))
 	o, _ := b.put(t, "there", "--upload="+b.url("/x"))
 	o.want(t, 2).says(t, "/x/there.csv.zst exists already", "another --benchdata")
 	b.env[1] = "WARP_UPLOAD_SECRET_KEY=wrongsecretkey"
@@ -178,16 +172,10 @@ func TestUploadInParts(t *testing.T) {
 	s := stores.Shared(t, teststore.MinIO)
 	b := newShelf(t, s)
 	file := filepath.Join(b.dir, "large")
-	if err := os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600))
 	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: store.Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.UploadFile(t.Context(), store.Ref{Bucket: b.bucket, Key: "large"}, file, "application/zstd"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, c.UploadFile(t.Context(), store.Ref{Bucket: b.bucket, Key: "large"}, file, "application/zstd"))
 	if n := b.proxy.Count(http.MethodPut); n < 3 {
 		t.Errorf("%d parts", n)
 	}

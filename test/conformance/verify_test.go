@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -38,9 +39,7 @@ var wrongByte = regexp.MustCompile(`^WrongContent: the byte at offset (\d+) of (
 func TestVerifyContent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "payload")
-	if err := os.WriteFile(file, bytes.Repeat([]byte("what is in a file\n"), 5000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, bytes.Repeat([]byte("what is in a file\n"), 5000), 0o600))
 	for _, c := range []struct {
 		name   string
 		args   []string
@@ -203,14 +202,10 @@ func (b *bed) put(t *testing.T, key, body string, opts minio.PutObjectOptions) {
 		client, err = minio.New(b.store.Endpoint, &minio.Options{
 			Creds: credentials.NewStaticV4(b.store.AccessKey, b.store.SecretKey, ""), Region: b.store.Region, TrailingHeaders: true,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	_, err := client.PutObject(t.Context(), b.bucket, key, strings.NewReader(body), int64(len(body)), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // TestVerifyChecksum checks that warp computes every type of checksum that a store keeps of a whole
@@ -232,9 +227,7 @@ func verifiesChecksums(t *testing.T, s *teststore.Store) {
 			t.Run(kind.String()+" "+engine, func(t *testing.T) {
 				t.Parallel()
 				b := newBed(t, s, &teststore.Fault{Match: onPool("GET"), Every: 20, Flip: true, FlipAt: 222_222})
-				if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}))
 				for i := range 5 {
 					b.putChecked(t, fmt.Sprintf("object%d", i), body, kind)
 				}
@@ -266,18 +259,12 @@ func (b *bed) putChecked(t *testing.T, key, body string, kind minio.ChecksumType
 	t.Helper()
 	header := http.Header{kind.KeyCapitalized(): {kind.EncodeToString([]byte(body))}}
 	u, err := b.client.PresignHeader(t.Context(), http.MethodPut, b.bucket, key, time.Minute, nil, header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, u.String(), strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	req.Header = header
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("upload of %s: %s", key, resp.Status)
@@ -300,9 +287,7 @@ func TestVerifyNoChecksum(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, s)
 			if name == "composite" {
-				if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}))
 				b.put(t, "parts", strings.Repeat("0123456789abcdef", 400_000), minio.PutObjectOptions{Checksum: minio.ChecksumCRC32C, PartSize: 5 << 20})
 			}
 			o, log := b.run(append(c.args, "--verify=checksum", "--duration=300ms", "--concurrent=2")...)
@@ -318,9 +303,7 @@ func TestVerifyNoChecksum(t *testing.T) {
 	t.Run("one of several", func(t *testing.T) {
 		t.Parallel()
 		b := newBed(t, s)
-		if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}))
 		b.put(t, "a", "first", minio.PutObjectOptions{Checksum: minio.ChecksumCRC32C})
 		b.put(t, "b", "second", minio.PutObjectOptions{DisableContentSha256: true})
 		o, h := b.until(t, []string{"get", "--list-existing", "--concurrent=2", "--verify=checksum"}, 10)
@@ -371,9 +354,7 @@ func TestReadPart(t *testing.T) {
 func TestPayloadIsWhatItShouldBe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "payload")
-	if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte("short"), 0o600))
 	for reader, o := range map[string]generator.PayloadOptions{
 		"rand": {Seed: 5}, "tar": {Seed: 5, Tar: true}, "file:" + file: {Seed: 5, File: []byte("short")},
 	} {
@@ -385,9 +366,7 @@ func TestPayloadIsWhatItShouldBe(t *testing.T) {
 					"--reader="+reader, "--engine="+engine)
 				out.want(t, 0)
 				payload, err := generator.NewPayload(o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				rows := readLog(t, log).of("PUT")
 				for _, r := range rows[:min(len(rows), 10)] {
 					b.holds(t, r, payload)
@@ -400,9 +379,7 @@ func TestPayloadIsWhatItShouldBe(t *testing.T) {
 func (b *bed) holds(t *testing.T, r oplog.Record, payload *generator.Payload) {
 	t.Helper()
 	obj, err := b.client.GetObject(t.Context(), b.bucket, r.Key, minio.GetObjectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer obj.Close()
 	var got bytes.Buffer
 	if _, err := got.ReadFrom(obj); err != nil {

@@ -29,9 +29,7 @@ type issuer struct {
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	i := &issuer{key: key}
 	mux := http.NewServeMux()
 	answer := func(path string, what func() any) {
@@ -62,9 +60,7 @@ func (i *issuer) token(t *testing.T, expires time.Time) string {
 	t.Helper()
 	part := func(v any) string {
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return encode(text)
 	}
 	text := part(map[string]string{"alg": "RS256", "typ": "JWT", "kid": "the-key"}) + "." + part(map[string]any{
@@ -72,9 +68,7 @@ func (i *issuer) token(t *testing.T, expires time.Time) string {
 		"iat": time.Now().Add(-time.Hour).Unix(), "exp": expires.Unix()})
 	digest := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(nil, i.key, crypto.SHA256, digest[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return text + "." + encode(signature)
 }
 
@@ -89,9 +83,7 @@ func TestWebToken(t *testing.T) {
 	}})
 	good, old := i.token(t, time.Now().Add(time.Hour)), i.token(t, time.Now().Add(-time.Minute))
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(good+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(good+"\n"), 0o600))
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	defer empty.Close()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

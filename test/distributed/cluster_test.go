@@ -20,6 +20,7 @@ import (
 	"time"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/test/testbinary"
@@ -101,9 +102,7 @@ func (c *counter) busy(limit int) (busy []string) {
 func passOn(t *testing.T, listen, store string, look func(*http.Request)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", listen+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	target := &url.URL{Scheme: "http", Host: store}
 	proxy := &httputil.ReverseProxy{
 		ErrorLog:  log.New(io.Discard, "", 0), // about clients that hang up when they are killed
@@ -144,9 +143,7 @@ type host struct {
 func (h *host) ahead(t *testing.T, skew string) {
 	t.Helper()
 	h.warp = filepath.Join(t.TempDir(), "warp")
-	if err := testbinary.Build(h.warp, "warp", "-ldflags=-X warp/cli/commands.clockSkew="+skew); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, testbinary.Build(h.warp, "warp", "-ldflags=-X warp/cli/commands.clockSkew="+skew))
 }
 
 func (h *host) command(args ...string) *exec.Cmd {
@@ -191,9 +188,7 @@ func (h *host) launch(t *testing.T, p *process, stdout *teststore.Output, args [
 	t.Helper()
 	p.cmd, p.done = h.command(args...), make(chan struct{})
 	p.cmd.Stdout, p.cmd.Stderr = stdout, &p.out
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Start())
 	h.started = append(h.started, p)
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
 	t.Cleanup(func() { p.kill(); <-p.done })
@@ -314,9 +309,7 @@ func (c *cluster) about(t *testing.T, name string, clients ...int) {
 func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 	t.Helper()
 	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	rows := map[string]int{}
 	failed := 0
@@ -329,9 +322,7 @@ func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	t.Logf("%s: rows %v, the store saw %v", name, rows, c.store.n)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -90,9 +91,7 @@ func counts(now, before, total map[string]int) (wrong string) {
 func rowsOf(t *testing.T, path string) map[string]int {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	rows := map[string]int{}
 	err = r.Each(t.Context(), func(batch []oplog.Record) error {
@@ -104,9 +103,7 @@ func rowsOf(t *testing.T, path string) map[string]int {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rows
 }
 
@@ -203,9 +200,7 @@ func watchStore(t *testing.T, store string) *watch {
 func storeCounters(t *testing.T, addr string) map[string]int {
 	t.Helper()
 	answer, err := http.Get("http://" + addr + "/minio/metrics/v3/api/requests")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer answer.Body.Close()
 	n := map[string]int{}
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -82,14 +83,10 @@ func (c *cluster) traced(t *testing.T) {
 	teststore.HearHangups()
 	p := c.run(t, "traced", "1h", "--trace-http-sample=1", "--autoterm", "--autoterm.dur=3s", "--autoterm.pct=90")
 	c.measuring(t, p)
-	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.ends(t, 0, "HTTP phases")
 	r, err := oplog.Open(filepath.Join(c.coordinator.dir, "traced.csv.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	traced := map[string]int{}
 	if err := r.Each(t.Context(), func(batch []oplog.Record) error {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/s3mem"
 )
@@ -39,17 +40,13 @@ func needs(t *testing.T, programs ...string) {
 func script(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
 	path, err := filepath.Abs(flyScript)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Dir = dir
 	p.cmd.Env = append([]string{teststore.QuickExit, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
 	t.Cleanup(func() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL); <-p.done })
 	return p
@@ -133,9 +130,7 @@ func TestFly(t *testing.T) {
 	needs(t, "jq", "ip", "unshare")
 	b := &flyBench{flyIO: startFly(t, 5)}
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	b.c = &cluster{coordinator: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+b.addr+"]", e.Addr())}
 	b.c.target = []string{"--host=" + b.c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=fly"}
@@ -244,9 +239,7 @@ func TestFlyDryRun(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "flyctl"), []byte("#!/bin/sh\necho flyctl was called\nexit 99\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, "flyctl"), []byte("#!/bin/sh\necho flyctl was called\nexit 99\n"), 0o755))
 	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "FLY_APP=mine"}
 	p := script(t, dir, env, "-r", "iad,ord,sjc", "-a", flyAccess, "-p", flySecret, "-f", "-g", "--dry-run")
 	p.ends(t, 0, "+ flyctl deploy ")
@@ -276,9 +269,7 @@ func TestFlyDryRun(t *testing.T) {
 func documented(t *testing.T, help string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/fly.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	inHelp := regexp.MustCompile(`(?m)^  (-[a-z]|--dry-run)( [A-Z]+)?  +.*?(?:\(default: ([^)]*)\))?$`).FindAllStringSubmatch(help, -1)
 	inDocs := regexp.MustCompile("(?m)^\\| `(-[^ `]+)( [A-Z]+)?` \\| .* \\|(?: `([^$`]+)`)? [^|]*\\|$").FindAllStringSubmatch(string(text), -1)
 	if len(inHelp) != 16 || len(inDocs) != 17 {
@@ -306,9 +297,7 @@ func TestFlyShellcheck(t *testing.T) {
 func TestFlyImage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, line := range []string{"FROM scratch", `COPY --from=\S+ \S+ /warp`, `ENTRYPOINT \["/warp"\]`, `COPY --from=\S+ --chown=65532:65532 \S+ /data`, "USER 65532:65532", "WORKDIR /data"} {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^%s$`, line)).Match(text) {
 			t.Errorf("the Dockerfile has no line %s", line)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"warp/internal/check"
+
 	"golang.org/x/net/dns/dnsmessage"
 )
 
@@ -89,18 +91,12 @@ func startFly(t *testing.T, homes int) *flyIO {
 	f.network(homes)
 	f.serveDNS()
 	l, err := net.Listen("unix", filepath.Join(f.dir, "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	server := &http.Server{Handler: f}
 	go server.Serve(l)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(f.dir, "flyctl")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, os.Symlink(self, filepath.Join(f.dir, "flyctl")))
 	t.Cleanup(func() {
 		_ = server.Close()
 		f.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/s3mem"
 )
 
@@ -67,9 +68,7 @@ func onHosts(t *testing.T) *cluster {
 	}
 	c.coordinator, c.clients = c.clients[0], c.clients[1:]
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	c.store = count(t, network+".78.1", e.Addr())
 	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=distributed"}
@@ -110,9 +109,7 @@ func TestHosts(t *testing.T) {
 // change changes the network.
 func change(t *testing.T, line string) {
 	t.Helper()
-	if err := system(line); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, system(line))
 }
 
 // slowLinks is a run with two slow links to clients, one of them slow in both directions. The
@@ -179,13 +176,9 @@ func (c *cluster) partition(t *testing.T, away, dead *host) {
 func delay(t *testing.T, addr string, way time.Duration) string {
 	t.Helper()
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	l, err := net.Listen("tcp", host[:strings.LastIndexByte(host, '.')]+".1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

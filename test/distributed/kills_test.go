@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -300,9 +301,7 @@ func (c *cluster) empty(t *testing.T) {
 	t.Helper()
 	client, err := engines.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
 		Credentials: store.Keys{AccessKey: c.access, SecretKey: c.secret}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var left []string
 	err = client.List(t.Context(), store.List{Bucket: bucketOf(t)}, func() { left = nil }, func(o store.Object) bool {
 		left = append(left, o.Key)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -44,9 +45,7 @@ func (c *cluster) rows(t *testing.T, name string) map[string]sums {
 func (c *cluster) chosen(t *testing.T, name string, choose func(*oplog.Record, oplog.Window) bool) map[string]sums {
 	t.Helper()
 	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	all := map[string]sums{}
 	err = r.Each(t.Context(), func(batch []oplog.Record) error {
@@ -66,9 +65,7 @@ func (c *cluster) chosen(t *testing.T, name string, choose func(*oplog.Record, o
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(all) != 2*len(c.clients) { // PUT and GET
 		t.Errorf("%s: rows of %v", name, all)
 	}
@@ -111,9 +108,7 @@ func fluxSums(t *testing.T, r *teststore.Receiver, measurement string) map[strin
 	|> filter(fn: (r) => r._measurement == %q and r.site == "x" and not exists r.endpoint)
 	|> filter(fn: (r) => r._field == "requests" or r._field == "errors" or r._field == "bytes_total")
 	|> last() |> keep(columns: ["warp_id", "op", "_field", "_value"]) |> group()`, r.Bucket, measurement))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || len(lines) == 0 {
 		t.Fatalf("%q: %v", text, err)
@@ -123,9 +118,7 @@ func fluxSums(t *testing.T, r *teststore.Receiver, measurement string) map[strin
 	for _, line := range lines[1:] {
 		key := line[column("warp_id")] + " " + line[column("op")]
 		n, err := strconv.ParseInt(line[column("_value")], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s := all[key]
 		switch line[column("_field")] {
 		case "requests":
@@ -155,14 +148,10 @@ func TestStatsD(t *testing.T) {
 	for range 100 { // the exporter reads at its own pace
 		got = map[string]int64{}
 		page, err := r.Get(t.Context(), "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, m := range statsdCount.FindAllStringSubmatch(page, -1) {
 			n, err := strconv.ParseFloat(m[3], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got[m[1]+" "+strings.ToUpper(m[2])] = int64(n)
 		}
 		if maps.Equal(got, want) {
@@ -184,9 +173,9 @@ func TestPrometheus(t *testing.T) {
 	c := two(t, "prometheus")
 	p := c.run(t, "fetched", "4s", "--metrics="+addr, "--pushgateway="+gateway.URL)
 	page := bothClients(t, "http://"+addr+"/metrics")
-	check := exec.Command(promtool, "check", "metrics")
-	check.Stdin = strings.NewReader(page)
-	if out, err := check.CombinedOutput(); err != nil {
+	tool := exec.Command(promtool, "check", "metrics")
+	tool.Stdin = strings.NewReader(page)
+	if out, err := tool.CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
 	p.ends(t, 0, "2 clients began within")
@@ -195,9 +184,7 @@ func TestPrometheus(t *testing.T) {
 		want[name] = s.requests
 	}
 	text, err := server.Get(t.Context(), "/api/v1/query?query="+url.QueryEscape(`last_over_time(warp_requests_total[5m])`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var answer struct {
 		Data struct {
 			Result []struct {
@@ -206,9 +193,7 @@ func TestPrometheus(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(text), &answer))
 	fetched := map[string]int64{}
 	for _, r := range answer.Data.Result {
 		n, _ := strconv.ParseInt(fmt.Sprint(r.Value[1]), 10, 64)

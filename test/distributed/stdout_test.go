@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -29,18 +31,12 @@ func rowsIn(text string) (rows []string) {
 func (c *cluster) loggedRows(t *testing.T, name string) []string {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(c.coordinator.dir, name+".csv.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dec, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer dec.Close()
 	text, err := dec.DecodeAll(log, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rowsIn(string(text))
 }
 
@@ -59,9 +55,7 @@ func TestStdout(t *testing.T) {
 			t.Fatalf("there are no rows of both clients:\n%s", p.out.String())
 		}
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Process.Signal(syscall.SIGINT))
 	p.ends(t, 130, "Benchmark data written")
 	if got, want := rowsIn(p.rows.String()), c.loggedRows(t, "rows"); !slices.Equal(got, want) {
 		t.Errorf("there are %d rows, and the log has %d, or their text differs", len(got), len(want))
@@ -93,9 +87,7 @@ func (c *cluster) files(t *testing.T) map[string]bool {
 	all := map[string]bool{}
 	for _, h := range append([]*host{c.coordinator}, c.clients...) {
 		files, err := os.ReadDir(h.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, f := range files {
 			all[filepath.Join(h.dir, f.Name())] = true
 		}

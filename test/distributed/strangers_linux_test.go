@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/s3mem"
 )
@@ -19,9 +20,7 @@ func TestManyStrangers(t *testing.T) {
 	t.Parallel()
 	const files = 256
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = e.Close() })
 	c := &cluster{coordinator: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", e.Addr())}
 	for range 2 {

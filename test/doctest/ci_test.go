@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -98,9 +100,7 @@ func gitHubJobs(t *testing.T, b block) (all []ciJob) {
 		}
 	}
 	var node yaml.Node
-	if err := yaml.Unmarshal([]byte(b.text), &node); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, yaml.Unmarshal([]byte(b.text), &node))
 	decodeStrictly(t, b, &node, &workflow)
 	if workflow.Name == "" || workflow.On == nil {
 		t.Errorf("line %d: the workflow has no name, or does not say when it runs", b.number)

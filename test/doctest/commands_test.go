@@ -82,9 +82,7 @@ func TestCommandPages(t *testing.T) {
 	own := ownFlags(t, help)
 	index := readAll(t, "docs/README.md")
 	pages, err := filepath.Glob(filepath.Join(root, "docs/commands/*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var documented, commands []string
 	for _, p := range pages {
 		documented = append(documented, strings.TrimSuffix(filepath.Base(p), ".md"))
@@ -150,9 +148,7 @@ func checkOwnFlags(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join(root, name)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	before, _, found := strings.Cut(string(text), flagSection)
 	if !found {
 		t.Errorf("%s has no section %q", name, flagSection)

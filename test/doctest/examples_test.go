@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -158,19 +159,13 @@ func TestMakeDemo(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"Makefile", "go.mod", "go.sum", "main.go", "cli", "pkg", "internal"} {
 		from, err := filepath.Abs(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := copyTree(from, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, copyTree(from, filepath.Join(dir, name)))
 	}
 	var env []string
 	for _, name := range []string{"GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY"} {
 		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
 	}
 	r := run(t, dir, env, "make", "demo")
@@ -206,9 +201,7 @@ func copyTree(from, to string) error {
 func readAll(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(text)
 }
 
@@ -237,16 +230,12 @@ func TestStoreTests(t *testing.T) {
 	t.Parallel()
 	asks := regexp.MustCompile(`stores\.(Shared|Each)|teststore\.(Start|StartReceiver|StartKubernetes|Ensure|Open)\(`)
 	files, err := filepath.Glob(filepath.Join(root, "*", "*", "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	more, _ := filepath.Glob(filepath.Join(root, "cli", "*_test.go"))
 	makefile := readAll(t, "Makefile")
 	for _, f := range append(files, more...) {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if name := filepath.Base(filepath.Dir(f)); asks.Match(text) && !regexp.MustCompile(`STORE_TESTS :=.*[ ,/]`+name+`\b`).MatchString(makefile) {
 			t.Errorf("%s asks for a store, and make test-stores does not run its package", f)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // TestExitCodes produces every exit code in the documented table.
@@ -61,13 +63,9 @@ func TestExitCodes(t *testing.T) {
 func interrupted(t *testing.T, dir string) result {
 	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--forever", "--quiet", "--benchdata=stopped")
 	waitForRows(t, dir, "stopped.csv.zst.part")
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.cmd.Process.Signal(os.Interrupt))
 	res, err := r.wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !strings.Contains(res.out, "Operation: PUT") {
 		t.Errorf("an interrupted run does not report:\n%s%s", res.out, res.errout)
 	}
@@ -94,9 +92,7 @@ func TestKilledRun(t *testing.T) {
 	dir := workplace(t)
 	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--forever", "--quiet", "--benchdata=killed")
 	waitForRows(t, dir, "killed.csv.zst.part")
-	if err := r.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.cmd.Process.Kill())
 	_, _ = r.wait()
 	res := mustWarp(t, 0, dir, "analyze", "killed.csv.zst.part")
 	if !strings.Contains(res.out, "Operation: PUT") || !strings.Contains(res.errout, "warning") {

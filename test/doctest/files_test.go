@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/internal/check"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
@@ -25,14 +26,10 @@ import (
 func logLines(t *testing.T, path string) []string {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer f.Close()
 	d, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer d.Close()
 	var text bytes.Buffer
 	if _, err := io.Copy(&text, d); err != nil {
@@ -159,9 +156,7 @@ func plain(names []string) []string {
 func keys(t *testing.T, text []byte) []string {
 	t.Helper()
 	var object map[string]any
-	if err := json.Unmarshal(text, &object); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &object))
 	var names []string
 	for k, v := range object {
 		names = append(names, k)
@@ -183,9 +178,7 @@ func TestSegmentColumns(t *testing.T) {
 	mustWarp(t, 0, dir, "put", "--host=embedded", "--obj.size=4KiB", "--concurrent=1", "--duration=1s", "--quiet",
 		"--analyze.out=segments.tsv")
 	text, err := os.ReadFile(filepath.Join(dir, "segments.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	head, _, _ := strings.Cut(string(text), "\n")
 	doc := read(t, "docs/numbers.md")
 	var documented []string
@@ -203,9 +196,7 @@ func TestSegmentColumns(t *testing.T) {
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "pkg/store/errors.go"), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	codes := []string{"HTTP503", "RequestFailed", "Other"}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)

@@ -219,9 +219,7 @@ func (s sighting) object(t *testing.T, section, text string) {
 func twoHosts(t *testing.T) string {
 	t.Helper()
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
@@ -231,9 +229,7 @@ func twoHosts(t *testing.T) string {
 func troubledLog(t *testing.T, path string) {
 	t.Helper()
 	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	window := oplog.Window{Start: at.UnixNano(), Begin: at.Add(time.Second).UnixNano(), End: at.Add(10 * time.Second).UnixNano()}
 	rows := make([]oplog.Record, 50)
@@ -250,9 +246,7 @@ func troubledLog(t *testing.T, path string) {
 		UnsentWaits: &oplog.Unsent{Count: 3, FirstDue: at.Add(5 * time.Second), Interval: 1e9, Until: at.Add(12 * time.Second)},
 	}
 	write := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	write(w.SetWindow(window))
 	write(w.AddMark(oplog.Mark{At: at.Add(1500 * time.Millisecond).UnixNano(), Text: "disk pulled"}))
@@ -284,14 +278,10 @@ func setMark(t *testing.T, dir string) string {
 func sets(t *testing.T, dir, text string) {
 	t.Helper()
 	for k, side := range []string{"before", "after"} {
-		if err := os.Mkdir(filepath.Join(dir, side), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Mkdir(filepath.Join(dir, side), 0o755))
 		for i := range 6 {
 			var r results.Report
-			if err := json.Unmarshal([]byte(text), &r); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, json.Unmarshal([]byte(text), &r))
 			r.Runs, r.Warnings, r.End = []string{fmt.Sprint(side, i)}, []string{}, "completed"
 			r.Parameters = map[string]string{"concurrent": fmt.Sprint(k + 1)}
 			o := &r.Operations[len(r.Operations)-1]
@@ -310,9 +300,7 @@ func sets(t *testing.T, dir, text string) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, side, fmt.Sprint(i, ".json")), document, 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 		}
 	}
 }
@@ -321,14 +309,10 @@ func sets(t *testing.T, dir, text string) {
 func nights(t *testing.T, dir, text string) {
 	t.Helper()
 	folder := filepath.Join(dir, "nights", "main")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.MkdirAll(folder, 0o755))
 	for i := range 16 {
 		var r results.Report
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal([]byte(text), &r))
 		r.Runs, r.Warnings, r.End = []string{fmt.Sprint("night", i)}, []string{}, "completed"
 		if i == 3 {
 			r.End = "aborted"
@@ -350,9 +334,7 @@ func nights(t *testing.T, dir, text string) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("%02d.json", i)), document, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 }
 
@@ -391,9 +373,7 @@ func runEverything(t *testing.T) sighting {
 	planned := mustWarp(t, 0, dir, "get", "--host=127.0.0.1:1", "--json", "--dry-run").out
 	seen.object(t, "Planned run", planned)
 	var d map[string]any
-	if err := json.Unmarshal([]byte(planned), &d); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(planned), &d))
 	seen.walk(t, d["cost"], reflect.TypeFor[plan.Cost]())
 	return seen
 }
@@ -447,9 +427,7 @@ func (s sighting) sweeps(t *testing.T, dir string) {
 // aggregated reads a file of MinIO's warp.
 func (s sighting) aggregated(t *testing.T, dir string) {
 	aggregated, err := filepath.Abs("../../pkg/miniowarp/testdata/aggregated.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", aggregated).out, reportType)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparisonType)
 }
@@ -530,9 +508,7 @@ func (s sighting) consistency(t *testing.T, dir string) {
 	w, err := oplog.Create(filepath.Join(dir, "broken.csv.zst"), oplog.Header{
 		Warp: "test", Run: "r", Checks: &oplog.Checks{Properties: []string{"create"}}, Merged: []oplog.Origin{origin("r-1", 0), origin("r-2", 20)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	row := func(op string, i int, c oplog.Check) oplog.Record {
 		c.Property = "create"
 		return oplog.Record{Op: op, Run: "r", Client: "r-1", Thread: uint32(i), Key: "k", Objects: 1, Endpoint: "http://127.0.0.1:9000",
@@ -555,9 +531,7 @@ func (s sighting) consistency(t *testing.T, dir string) {
 // replay repeats a log with a listing, which cannot be sent again, and an object whose size is not known.
 func (s sighting) replay(t *testing.T, dir string) {
 	w, err := oplog.Create(filepath.Join(dir, "mixture.csv.zst"), oplog.Header{Warp: "test", Run: "r", Benchmark: "mixed"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var rows []oplog.Record
 	for i, op := range []string{"GET", "STAT", "LIST"} {
 		r := oplog.Record{Op: op, Run: "r", Client: "c", Key: op, Objects: 1, Start: int64(i+1) * 1e6, Duration: 1e3}
@@ -587,9 +561,7 @@ func (s sighting) calibration(t *testing.T, dir string) {
 // cleaning produces the report of clean about a bucket.
 func (s sighting) cleaning(t *testing.T, dir string) {
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer store.Close()
 	at := []string{"--host=" + store.Addr(), "--access-key=testkey", "--secret-key=testsecret"}
 	mustWarp(t, 0, dir, append([]string{"put", "--obj.size=1", "--max-objects=3", "--keep-data", "--stress"}, at...)...)
@@ -601,9 +573,7 @@ func (s sighting) cleaning(t *testing.T, dir string) {
 	}
 	r = mustWarp(t, 0, dir, append([]string{"clean", "--json", "--dry-run", "--seed=" + cleaned.Runs[0].Seed}, at...)...)
 	var runs struct{ Runs []json.RawMessage }
-	if err := json.Unmarshal([]byte(r.out), &runs); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(r.out), &runs))
 	s.object(t, "Cleaned run", string(runs.Runs[0]))
 }
 
@@ -617,16 +587,12 @@ func (s sighting) script(t *testing.T, dir string) {
 		Settings   json.RawMessage
 		Statements []json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(r.out), &script); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(r.out), &script))
 	s.object(t, "Script settings", string(script.Settings))
 	for _, text := range script.Statements {
 		s.object(t, "Statement", string(text))
 		var statement struct{ Final map[string]json.RawMessage }
-		if err := json.Unmarshal(text, &statement); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(text, &statement))
 		for name, value := range statement.Final {
 			s.note("Statement figures", name)
 			if strings.HasSuffix(name, "_ms") && string(value) != "null" {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 const root = "../.."
@@ -61,9 +63,7 @@ func documents(t *testing.T) []document {
 func read(t *testing.T, name string) document {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return parse(name, string(text))
 }
 
@@ -184,9 +184,7 @@ func TestLinksResolve(t *testing.T) {
 func TestSiteHasEveryPage(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(filepath.Join(root, "site/mkdocs.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, d := range documents(t) {
 		if page, ok := strings.CutPrefix(d.name, "docs/"); ok && !strings.Contains(string(config), ": "+page+"\n") {
 			t.Errorf("the nav of site/mkdocs.yml lacks %s", page)

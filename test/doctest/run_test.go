@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/test/testbinary"
 )
@@ -30,16 +31,10 @@ func TestMain(m *testing.M) {
 func workplace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Symlink(binary, filepath.Join(dir, "warp")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Symlink(binary, filepath.Join(dir, "warp")))
 	fly, err := filepath.Abs(filepath.Join(root, "fly"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(fly, filepath.Join(dir, "fly")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, os.Symlink(fly, filepath.Join(dir, "fly")))
 	return dir
 }
 
@@ -92,9 +87,7 @@ func start(t *testing.T, dir string, env []string, name string, args ...string) 
 func runtimeFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -50,9 +51,7 @@ const schemaFile = "docs/warp-run.schema.json"
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(root, "samples", "*.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var names, tested []string
 	for _, p := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(p), ".yml"))
@@ -68,13 +67,9 @@ func TestSamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path, err := filepath.Abs(filepath.Join(root, "samples", name+".yml"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if !strings.HasPrefix(string(text), "# yaml-language-server: $schema=../"+schemaFile+"\n# ") {
 				t.Error("the file does not begin with its schema and what it does")
 			}
@@ -166,9 +161,7 @@ func runFiles(t *testing.T, folder string) map[string]string {
 func checkForm(t *testing.T, form *jsonschema.Schema, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !strings.HasPrefix(string(text), "# yaml-language-server: $schema=../../"+schemaFile+"\n# ") {
 		t.Errorf("%s does not begin with its schema and what it does", path)
 	}
@@ -182,9 +175,7 @@ func plannedWorkloads(t *testing.T, documents string) (ids []string) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(documents)); d.More(); {
 		var plan struct{ Workload struct{ ID string } }
-		if err := d.Decode(&plan); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, d.Decode(&plan))
 		if plan.Workload.ID != "" { // sweeps have none
 			ids = append(ids, plan.Workload.ID)
 		}
@@ -207,9 +198,7 @@ func TestDocumentedRunFiles(t *testing.T) {
 				t.Errorf("%s:%d: the schema refuses it: %v", d.name, b.number, err)
 			}
 			path := filepath.Join(dir, fmt.Sprintf("%d.yml", found))
-			if err := os.WriteFile(path, []byte(b.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(path, []byte(b.text), 0o600))
 			if r := warp(t, dir, "run", path, "--dry-run", "--access-key=a", "--secret-key=b"); r.code != 0 {
 				t.Errorf("%s:%d: %s%s", d.name, b.number, r.out, r.errout)
 			}
@@ -262,9 +251,7 @@ func benchmarks(t *testing.T) (names []string) {
 func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.NewCompiler().Compile(filepath.Join(root, schemaFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 
@@ -272,17 +259,11 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 func values(t *testing.T, text string) any {
 	t.Helper()
 	var fromYAML any
-	if err := yaml.Unmarshal([]byte(text), &fromYAML); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, yaml.Unmarshal([]byte(text), &fromYAML))
 	asJSON, err := json.Marshal(fromYAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(asJSON)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return v
 }
 

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
@@ -14,9 +16,7 @@ var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
 func TestDocumentedYAML(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	blocks := yamlBlock.FindAllStringSubmatch(string(page), -1)
 	if len(blocks) < 5 {
 		t.Fatalf("found only %d blocks", len(blocks))
@@ -25,9 +25,7 @@ func TestDocumentedYAML(t *testing.T) {
 	for _, b := range blocks {
 		if !strings.Contains(b[1], "kind: ") {
 			file := filepath.Join(t.TempDir(), "my-values.yaml")
-			if err := os.WriteFile(file, []byte(b[1]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(file, []byte(b[1]), 0o600))
 			if out, err := helm(t, "lint", "--strict", chart, "-f", file); err != nil {
 				t.Errorf("%v\n%s\n%s", err, out, b[1])
 			}

@@ -55,21 +55,15 @@ func schemas(t *testing.T) string {
 		unavailable(t, err)
 	}
 	text, err := os.ReadFile(filepath.Join(source, "api", "openapi-spec", "swagger.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var api struct{ Definitions map[string]map[string]any }
-	if err := json.Unmarshal(text, &api); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &api))
 	dir := t.TempDir()
 	for _, def := range api.Definitions {
 		var of struct {
 			Names []struct{ Group, Version, Kind string } `json:"x-kubernetes-group-version-kind"`
 		}
-		if err := remarshal(def, &of); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, remarshal(def, &of))
 		if len(of.Names) != 1 || !kinds[of.Names[0].Kind] {
 			continue
 		}
@@ -78,12 +72,8 @@ func schemas(t *testing.T) string {
 		// The core group has no name and is not in the file name.
 		file := strings.ToLower(strings.ReplaceAll(name.Kind+"-"+group+"-"+name.Version, "--", "-"))
 		schema, err := json.Marshal(strict(def, api.Definitions))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, file+".json"), schema, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, os.WriteFile(filepath.Join(dir, file+".json"), schema, 0o600))
 	}
 	return dir
 }
@@ -217,9 +207,7 @@ func split(t *testing.T, objects string) []map[string]any {
 		if err == io.EOF {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if one != nil {
 			all = append(all, one)
 		}
@@ -233,9 +221,7 @@ func apply(t *testing.T, k *teststore.Kubernetes, object map[string]any) (warnin
 		APIVersion, Kind string
 		Metadata         struct{ Name string }
 	}
-	if err := remarshal(object, &o); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, remarshal(object, &o))
 	path := "/apis/" + o.APIVersion
 	if !strings.Contains(o.APIVersion, "/") {
 		path = "/api/" + o.APIVersion
@@ -245,9 +231,7 @@ func apply(t *testing.T, k *teststore.Kubernetes, object map[string]any) (warnin
 		plural = stem + "ies"
 	}
 	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	path += "/namespaces/load/" + plural + "/" + url.PathEscape(o.Metadata.Name) + "?dryRun=All&force=true&fieldManager=tests&fieldValidation=Strict"
 	return k.Do(t.Context(), http.MethodPatch, path, "application/apply-patch+yaml", string(text))
 }

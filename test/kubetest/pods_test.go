@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/test/testbinary"
 )
@@ -79,9 +80,7 @@ func (o object) values(t *testing.T) map[string]string {
 	for key, value := range o.Data {
 		if o.Kind == "Secret" {
 			plain, err := base64.StdEncoding.DecodeString(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			value = string(plain)
 		}
 		all[key] = value
@@ -102,9 +101,7 @@ func objects(t *testing.T, text string) map[string]object {
 		if err == io.EOF {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all[o.Kind], all[o.Kind+"/"+o.Metadata.Name] = o, o
 	}
 }
@@ -161,9 +158,7 @@ type cluster struct {
 func install(t *testing.T, there string, set ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, objects: objects(t, rendered(t, set...)+"\n---\n"+there), binary: filepath.Join(t.TempDir(), "warp")}
-	if err := testbinary.Build(c.binary, "warp"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, testbinary.Build(c.binary, "warp"))
 	return c
 }
 
@@ -328,9 +323,7 @@ func TestConfig(t *testing.T) {
     - benchmark: put
     - {benchmark: get, params: {objects: 50}}
 `
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	c := install(t, "", "--set-file", "config="+file, "--set-json", `args=["--concurrent=2","--var=Bucket=from-args"]`,
 		"--set", two+"store.tls=true,store.host=127.0.0.1:1")
 	code, out, folder := c.run()
@@ -339,9 +332,7 @@ func TestConfig(t *testing.T) {
 	}
 
 	text = strings.Replace(text, `host: "`+store.Endpoint+`", tls: false, `, "", 1)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	c = install(t, "", "--set-file", "config="+file, "--set-json", `args=["--concurrent=2","--var=Bucket=from-args"]`,
 		"--set", two+"store.host="+store.Endpoint)
 	if code, out, _ := c.run(); code != 0 {
@@ -354,13 +345,9 @@ func TestPrivateCertificate(t *testing.T) {
 	t.Parallel()
 	store := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
 	ca, err := os.ReadFile(store.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := yaml.Marshal(map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "store-ca"}, "stringData": map[string]any{"root.pem": string(ca)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	set := []string{"--set-json", few, "--set", "clients.replicas=2,clients.wait=1m,benchmark=get,store.tls=true,store.host=" + store.Endpoint +
 		",store.accessKey=" + store.AccessKey + ",store.secretKey=" + store.SecretKey}
 	if code, out, _ := install(t, "", set...).run(); code != 1 || !strings.Contains(out, "unknown authority") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -29,9 +30,7 @@ func TestRelease(t *testing.T) {
 	token := func() string {
 		t.Helper()
 		var secret struct{ Data struct{ Token string } }
-		if err := k.Get(t.Context(), "/api/v1/namespaces/load/secrets/warp-token", &secret); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, k.Get(t.Context(), "/api/v1/namespaces/load/secrets/warp-token", &secret))
 		plain, err := base64.StdEncoding.DecodeString(secret.Data.Token)
 		if err != nil || len(plain) < 32 {
 			t.Errorf("the token is %q: %v", plain, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"go.yaml.in/yaml/v3"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -25,14 +26,10 @@ func TestUpload(t *testing.T) {
 	shelf := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
 	client := shelfClient(t, shelf)
 	ca, err := os.ReadFile(shelf.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	there, err := yaml.Marshal(map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "shelf"}, "stringData": map[string]any{
 		"access-key": shelf.AccessKey, "secret-key": shelf.SecretKey, "ca.crt": string(ca)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	set := []string{"--set-json", few, "--set", two + "benchmark=get,store.host=" + store.Endpoint,
 		"--set", "results.uploadSecret=shelf,results.uploadCA.secret=shelf,results.upload=https://" + shelf.Endpoint + "/results/nightly"}
 
@@ -40,18 +37,14 @@ func TestUpload(t *testing.T) {
 	if code != 1 || logs(folder) != 0 || !strings.Contains(out, "there is no bucket results") {
 		t.Fatalf("exit code %d, %d logs\n%s", code, logs(folder), out)
 	}
-	if err := client.MakeBucket(t.Context(), "results", minio.MakeBucketOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, client.MakeBucket(t.Context(), "results", minio.MakeBucketOptions{}))
 	code, out, folder = install(t, string(there), set...).run()
 	if code != 0 || logs(folder) != 1 {
 		t.Fatalf("exit code %d, %d logs\n%s", code, logs(folder), out)
 	}
 	files, _ := filepath.Glob(folder + "/*.csv.zst")
 	info, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	keys := list(t.Context(), client)
 	if size, ok := keys["nightly/"+filepath.Base(files[0])]; len(keys) != 1 || !ok || size != info.Size() {
 		t.Errorf("%v is in the bucket, and %s of %d bytes in the claim", keys, files[0], info.Size())
@@ -62,18 +55,14 @@ func shelfClient(t *testing.T, s *teststore.Store) *minio.Client {
 	t.Helper()
 	client, err := minio.New(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Secure: true,
 		Region: s.Region, Transport: trusting(t, s.CAFile)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return client
 }
 
 func trusting(t *testing.T, caFile string) *http.Transport {
 	t.Helper()
 	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -66,12 +67,8 @@ func (v *variable) query() string {
 func readDashboard(t *testing.T, name string) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile("../../grafana/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, json.Unmarshal(text, &d))
 	return d
 }
 
@@ -346,9 +343,7 @@ func checkDocumentedFlux(t *testing.T, i *teststore.Receiver, r *run) {
 	ask := func(begin string) []map[string]string {
 		query := strings.ReplaceAll(documented(t, "```flux\n"+begin, "```"), "mybucket", i.Bucket)
 		text, err := i.Flux(t.Context(), strings.ReplaceAll(begin, "mybucket", i.Bucket)+query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return tables(t, text)
 	}
 	const begin = "from(bucket: \"mybucket\")\n  |> range(start: -1h)\n  |> filter(fn: (r) => r._measurement == "

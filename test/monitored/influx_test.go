@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -36,9 +37,7 @@ func points(t *testing.T, i *teststore.Receiver, measurement, client string) map
   |> map(fn: (r) => ({r with _value: float(v: r._value)}))
   |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
   |> map(fn: (r) => ({r with at: int(v: r._time)}))`, i.Bucket, measurement, client))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	all := make(map[series][]point)
 	for _, row := range tables(t, text) {
 		p := point{tags: make(map[string]string), fields: make(map[string]float64)}
@@ -68,9 +67,7 @@ func tables(t *testing.T, text string) (rows []map[string]string) {
 	t.Helper()
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		lines, err := csv.NewReader(strings.NewReader(part)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, line := range lines[min(1, len(lines)):] {
 			row := make(map[string]string)
 			for k, value := range line {

@@ -23,6 +23,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"warp/cli"
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -82,16 +83,12 @@ func start(t *testing.T, args ...string) *run {
 	}
 	r.line = strings.Join(args, " ")
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r.cmd = exec.Command(self, args...)
 	r.cmd.Dir = dir
 	r.cmd.Env = []string{actAsWarp + "=1", teststore.QuickExit, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.cmd.Start())
 	go func() {
 		_ = r.cmd.Wait()
 		r.ended = time.Now()
@@ -392,9 +389,7 @@ type gate struct {
 func newGate(t *testing.T, addr string, holds func(*http.Request) bool) *gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	g := &gate{Addr: l.Addr().String(), shut: make(chan struct{})}
 	next := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
 	next.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) {
@@ -487,9 +482,7 @@ func stop(r *run) { _ = r.cmd.Process.Signal(os.Interrupt) }
 func documented(t *testing.T, begin, end string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/monitoring-setup.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, rest, found := strings.Cut(string(page), begin)
 	text, _, closed := strings.Cut(rest, end)
 	if !found || !closed {

@@ -52,9 +52,7 @@ func (s *sample) value() float64 {
 func promQL(t *testing.T, p *teststore.Receiver, path string, values url.Values) []sample {
 	t.Helper()
 	text, err := p.Get(t.Context(), "/api/v1/"+path+"?"+values.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var answer struct {
 		Status string
 		Data   struct{ Result []sample }
@@ -220,9 +218,7 @@ func TestPrometheusThatDies(t *testing.T) {
 func pushed(t *testing.T, g *teststore.Receiver) map[string]*dto.MetricFamily {
 	t.Helper()
 	text, err := g.Get(t.Context(), "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return families(t, text)
 }
 
@@ -269,9 +265,7 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 	r.nothingLost()
 	checkPushed(t, r, g)
 	text, err := g.Get(t.Context(), "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	// The gateway's metrics about itself are not checked.
 	var ours strings.Builder
 	for l := range strings.Lines(text) {

@@ -58,13 +58,9 @@ type relay struct {
 func newRelay(t *testing.T, to string) *relay {
 	t.Helper()
 	in, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	out, err := net.Dial("udp", to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := &relay{Addr: in.LocalAddr().String()}
 	done := make(chan struct{})
 	go func() {
@@ -102,9 +98,7 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 	}
 	want := figuresOf(r.rows())
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	name := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + "-" + r.client()
 	var got map[string]*dto.MetricFamily
 	for se, f := range want {
@@ -130,9 +124,7 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 		// The last datagram may still be in flight.
 		check.Eventually(t, "the counter of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got = families(t, text)
 			return value("warp_statsd_requests_total") >= float64(f.requests)
 		})
@@ -175,16 +167,12 @@ func TestStatsDOfAISLoader(t *testing.T) {
 	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: config})
 	b := newBed(t, teststore.Embedded, nil)
 	ip, port, err := net.SplitHostPort(s.UDP)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := start(t, "aisloader", "-s3endpoint=http://"+b.hosts[0].Endpoint, "-access-key="+b.store.AccessKey, "-secret-key="+b.store.SecretKey,
 		"-bucket=s3://loaded", "-pctput=50", "-minsize=1K", "-maxsize=4K", "-numworkers=4", "-maxputs=200", "-cleanup=true", "-trace-http",
 		"-loaderid=27", "-statsdip="+ip, "-statsdport="+port).want(0)
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	name := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + "-1b" // 27
 	for se, f := range figuresOf(r.rows()) {
 		if se.endpoint != "" {
@@ -202,9 +190,7 @@ func TestStatsDOfAISLoader(t *testing.T) {
 		// The last datagrams may still be in flight.
 		check.Eventually(t, "all metrics of "+se.op, func() bool {
 			text, err := s.Get(t.Context(), "/metrics")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got = families(t, text)
 			for _, phase := range []string{"targetconn", "targetrequest", "targetresponse", "target", "posthttp"} {
 				if times("warp_statsd_phase_seconds", phase).GetSampleCount() != uint64(len(f.times)) {
@@ -288,9 +274,7 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 func TestStatsDThatIsDead(t *testing.T) {
 	t.Parallel()
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	addr := l.LocalAddr().String()
 	l.Close()
 	b := newBed(t, teststore.Embedded, nil)
@@ -315,9 +299,7 @@ func TestStatsDThatDies(t *testing.T) {
 	half.await(t, r)
 	r.await("datagrams", func() bool {
 		text, err := s.Get(t.Context(), "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return strings.Contains(text, "_put_count")
 	})
 	s.Kill(0)

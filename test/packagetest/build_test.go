@@ -67,9 +67,7 @@ func clone(t *testing.T) string {
 		}
 		return os.WriteFile(to, text, info.Mode().Perm())
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, line := range []string{"init -q", "add -A", "commit -q -m everything", "tag " + tagged} {
 		command(t, dir, "git", strings.Fields(line)...)
 	}
@@ -107,9 +105,7 @@ func packages(t *testing.T, dir string) string {
 	if teststore.MaySkip(err) {
 		t.Skipf("SKIPPED, packages are not tested: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	command(t, dir, "make", "packages", "NFPM="+nfpm)
 	return filepath.Join(dir, "dist", "packages")
 }
@@ -134,9 +130,7 @@ func TestPackages(t *testing.T) {
 		t.Errorf("%s, want %s", out, want)
 	}
 	sums := map[string]string{"make": sum(t, built)}
-	if err := os.Remove(built); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Remove(built))
 	fromDockerfile := buildImage(t, dir, map[string]string{"VERSION": tagged, "COMMIT": commit, "DATE": shown})
 	sums["Dockerfile"] = sum(t, filepath.Join(fromDockerfile.root, "warp"))
 	sums["archive"] = checkArchives(t, made)
@@ -180,9 +174,7 @@ func checkArchives(t *testing.T, made string) (own string) {
 		}
 	}
 	archive, err := zip.OpenReader(filepath.Join(made, "warp_"+version+"_windows_amd64.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer archive.Close()
 	if archive.File[0].Name != "warp.exe" {
 		t.Errorf("the archive for Windows begins with %s", archive.File[0].Name)
@@ -222,9 +214,7 @@ func checkLayout(t *testing.T, layout string) string {
 		t.Fatalf("the index %+v has no image for %s", index, runtime.GOARCH)
 	}
 	packed := filepath.Join(t.TempDir(), "layer.tar.gz")
-	if err := os.WriteFile(packed, blob(manifest.Layers[0].Digest), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(packed, blob(manifest.Layers[0].Digest), 0o644))
 	if config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/warp" {
 		t.Errorf("the image runs %q as %s", config.Config.Entrypoint, config.Config.User)
 	}
@@ -237,9 +227,7 @@ func checkLayout(t *testing.T, layout string) string {
 
 func decode(t *testing.T, text []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(text, to); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, to))
 }
 
 // checkMaterials holds a bill of materials against go.mod.
@@ -287,13 +275,9 @@ func checkDeb(t *testing.T, made, want string) {
 	}
 	inRoot := t.TempDir()
 	for _, name := range []string{"updates", "info"} {
-		if err := os.MkdirAll(filepath.Join(inRoot, "var/lib/dpkg", name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(filepath.Join(inRoot, "var/lib/dpkg", name), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(inRoot, "var/lib/dpkg/status"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(inRoot, "var/lib/dpkg/status"), nil, 0o644))
 	dpkg := func(args ...string) string {
 		return command(t, inRoot, "dpkg", append([]string{"--root=" + inRoot, "--log=" + filepath.Join(inRoot, "log"), "--force-not-root"}, args...)...)
 	}
@@ -343,9 +327,7 @@ func checkRPM(t *testing.T, made string) {
 func TestAction(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(filepath.Join(root, "packaging/action/run.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for name, c := range map[string]struct {
 		command, assertion, summary, report string
 		code                                int
@@ -392,9 +374,7 @@ func TestAction(t *testing.T) {
 func content(t *testing.T, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return text
 }
 
@@ -407,9 +387,7 @@ func sum(t *testing.T, path string) string {
 func unpack(t *testing.T, path string) map[string]string {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer file.Close()
 	all := map[string]string{}
 	plain, err := gzip.NewReader(file)

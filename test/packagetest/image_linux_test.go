@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -22,9 +23,7 @@ func TestImage(t *testing.T) {
 	t.Parallel()
 	i := buildImage(t, clone(t), nil)
 	program, err := elf.Open(filepath.Join(i.root, i.entrypoint[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer program.Close()
 	for _, p := range program.Progs {
 		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {

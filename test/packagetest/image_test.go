@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // An image is what the Dockerfile makes, as far as that goes without the program that makes images.
@@ -55,9 +57,7 @@ func buildImage(t *testing.T, context string, args map[string]string) image {
 			copyInto(t, strings.Replace(from, "/out/", out+"/", 1), to)
 			if owner, ok := strings.CutPrefix(words[1], "--chown="); ok && os.Getuid() == 0 {
 				user, group := ids(t, owner)
-				if err := os.Chown(to, user, group); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.Chown(to, user, group))
 			}
 		case "USER":
 			i.user = rest
@@ -90,18 +90,12 @@ func copyInto(t *testing.T, from, to string) {
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(from, "/etc/") {
 		return // a file of the image that it builds in
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, os.MkdirAll(filepath.Dir(to), 0o755))
 	if info.IsDir() {
 		err = os.Mkdir(to, 0o755)
 	} else {
 		err = os.WriteFile(to, content(t, from), info.Mode().Perm())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }

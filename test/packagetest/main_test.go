@@ -9,6 +9,7 @@ import (
 	"time"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/test/testbinary"
 )
@@ -44,9 +45,7 @@ func start(t *testing.T, cmd *exec.Cmd) *teststore.Output {
 	t.Helper()
 	out := &teststore.Output{}
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

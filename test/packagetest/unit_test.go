@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 )
 
@@ -38,9 +39,7 @@ func TestUnit(t *testing.T) {
 		copied := filepath.Join(t.TempDir(), filepath.Base(unit))
 		// It wants a program that is there.
 		text = strings.Replace(text, "ExecStart=/usr/local/bin/warp ", "ExecStart="+binary+" ", 1)
-		if err := os.WriteFile(copied, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(copied, []byte(text), 0o644))
 		out, err := exec.CommandContext(t.Context(), analyze, append(args, copied)...).CombinedOutput()
 		return string(out), err
 	}
@@ -98,9 +97,7 @@ func TestUnitServes(t *testing.T) {
 		t.Errorf("the client's logs in its folder: %v", logs)
 	}
 	// systemd takes any other end for a failure, and would start it again.
-	if err := client.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, client.Process.Signal(syscall.SIGTERM))
 	if err := client.Wait(); err != nil {
 		t.Errorf("%v after SIGTERM\n%s", err, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 )
@@ -37,9 +38,7 @@ var buckets atomic.Int64
 func unmade(t *testing.T, s *teststore.Store) *bucket {
 	t.Helper()
 	core, err := minio.NewCore(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Region: s.Region})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return &bucket{t: t, name: fmt.Sprintf("safety-%d", buckets.Add(1)), store: s, core: core}
 }
 

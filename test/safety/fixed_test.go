@@ -111,16 +111,12 @@ func TestEncryptedUploadIsAborted(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
 	pem, err := os.ReadFile(s.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
 	core, err := minio.NewCore(s.Endpoint, &minio.Options{Secure: true, Region: s.Region, Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	b := &bucket{t: t, name: "encrypted", store: s, core: core}
 	run := func(args ...string) *process {
 		return start(t, slices.Concat(args, []string{"--tls", "--ca-file=" + s.CAFile}, b.args())...)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -20,9 +21,7 @@ import (
 func readLog(t *testing.T, path string) (rows []oplog.Record, warned bool) {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	batch := make([]oplog.Record, 1000)
 	for {
@@ -31,9 +30,7 @@ func readLog(t *testing.T, path string) (rows []oplog.Record, warned bool) {
 		if errors.Is(err, io.EOF) {
 			return rows, len(r.Warnings()) > 0
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 }
 

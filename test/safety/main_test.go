@@ -82,9 +82,7 @@ func start(t *testing.T, args ...string) *process {
 	p.cmd.Dir = p.dir
 	p.cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.cmd.Start())
 	t.Cleanup(func() { p.kill(); p.wait() })
 	return p
 }

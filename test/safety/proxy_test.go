@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"warp/internal/check"
 )
 
 // A front is the only access to a store. It records requests, and a test can shut it for good,
@@ -42,9 +44,7 @@ type seen struct {
 func newFront(t *testing.T, store string, set func(*front)) *front {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	transport := &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}
 	f := &front{endpoint: l.Addr().String()}
 	proxy := &httputil.ReverseProxy{

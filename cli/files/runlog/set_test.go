@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"warp/internal/check"
 )
 
 func TestFind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a.csv.zst", "b.json", "[c].csv", ".hidden.csv", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	at := func(names ...string) (paths []string) {
 		for _, name := range names {

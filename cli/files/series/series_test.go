@@ -14,9 +14,7 @@ import (
 func create(t *testing.T) *series.Folder {
 	t.Helper()
 	f, err := series.Create("--logs", filepath.Join(t.TempDir(), "runs"), series.Manifest{Kind: "sweep", Seed: 1 << 63, Benchmark: []string{"get"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(f.Close)
 	return f
 }
@@ -66,9 +64,7 @@ func TestLocked(t *testing.T) {
 	}
 	f.Close()
 	again, err := series.Open(f.Path, "sweep")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	again.Close()
 }
 
@@ -99,9 +95,7 @@ func TestManifestKeepsRoles(t *testing.T) {
 	t.Parallel()
 	f := create(t)
 	f.Add("confirmation")
-	if err := f.Save(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, f.Save())
 	m, err := series.Read(f.Path, "sweep")
 	if err != nil || m.Runs[0].Role != "confirmation" {
 		t.Errorf("%v %+v", err, m)

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 )
@@ -15,9 +16,7 @@ import (
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	passes := &cli.IntFlag{Name: "epochs", Value: 2}
-	if err := passes.PreParse(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, passes.PreParse())
 	inv := &command.Invocation{Command: &command.Command{}}
 	withPasses := &command.Invocation{Command: &command.Command{Groups: []command.Group{{Flags: []cli.Flag{passes}}}}}
 	for want, c := range map[string]struct {

@@ -3,6 +3,7 @@ package upload
 import (
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -16,9 +17,7 @@ func TestUploadToDirectoryBucket(t *testing.T) {
 	} {
 		f := Flags{URL: c.url}
 		p, err := f.destination()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var cfg store.Config
 		if err := f.locate(p, &cfg); err != nil || cfg.Provider != c.provider || cfg.Hosts[0].Name != c.host || cfg.Region != c.region {
 			t.Errorf("%s: provider %q at %v in %q, %v", c.url, cfg.Provider, cfg.Hosts, cfg.Region, err)

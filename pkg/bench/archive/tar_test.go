@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/internal/check"
 	"warp/pkg/generator"
 )
 
@@ -17,23 +18,17 @@ import (
 func TestPacker(t *testing.T) {
 	t.Parallel()
 	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	keys := []string{"a", strings.Repeat("long/", 60) + "b", "ü", "c"}
 	for _, size := range []int64{0, 1, 1000, 100_000, 512 << 10, 10 << 20} {
 		for _, compress := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d compress=%v", size, compress), func(t *testing.T) {
 				t.Parallel()
 				p, err := NewPacker(compress, size)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				for range 2 { // the second time in memory that was used
 					body, err := p.Pack(keys, size, payload.NewReader())
-					if err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, err)
 					if limit := size + size/5 + 4000; compress && body.Size() > limit {
 						t.Errorf("%d bytes after compression, want at most %d", body.Size(), limit)
 					}
@@ -48,9 +43,7 @@ func unpacks(t *testing.T, body io.Reader, compress bool, keys []string, size in
 	t.Helper()
 	if compress {
 		d, err := zstd.NewReader(body, zstd.WithDecoderMaxWindow(16<<20)) // as MinIO's
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer d.Close()
 		body = d
 	}
@@ -61,9 +54,7 @@ func unpacks(t *testing.T, body io.Reader, compress bool, keys []string, size in
 			t.Fatalf("file %d is %+v, %v", i, h, err)
 		}
 		got, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		want := make([]byte, size)
 		if compress {
 			key = keys[0]

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 
@@ -43,15 +44,11 @@ func testWorker(t testing.TB, addr string) *bench.Worker {
 		Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
 		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	op := &lend{make(chan *bench.Worker), make(chan struct{})}
 	r := &bench.Runner{Client: client, Op: op, Options: bench.Options{RunID: "run", ClientID: "client", Bucket: "bucket", Seed: 1,
 		Concurrency: 1, NoBucket: true, ReadOnly: true, Payload: generator.PayloadOptions{Seed: 1}, Verify: verify.ETag}}
-	if err := r.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Open(t.Context()))
 	var run sync.WaitGroup
 	run.Go(func() {
 		if out := r.Run(context.Background(), nowhere{}); out.Fatal != nil {
@@ -71,9 +68,7 @@ func steps(t testing.TB, w *bench.Worker) map[string]func() {
 	get.divide(w.Env)
 	stat.divide(w.Env)
 	check := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	made := &Get{}
 	key := w.NextKey()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -93,9 +94,7 @@ func inBuckets(t *testing.T, target *teststore.Store, name string, op bench.Op, 
 		Hosts: []store.Address{{Name: proxy.Endpoint}}, Region: target.Region, Concurrency: 7,
 		Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var buckets []string
 	for i := range 3 {
 		buckets = append(buckets, fmt.Sprintf("spread-%s-%d", strings.ReplaceAll(name, " ", "-"), i))
@@ -114,9 +113,7 @@ func inBuckets(t *testing.T, target *teststore.Store, name string, op bench.Op, 
 		more(&o)
 	}
 	r, seen := &bench.Runner{Client: client, Op: op, Options: o}, &rows{}
-	if err := r.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Open(ctx))
 	out := r.Run(ctx, seen)
 	if failed := seen.failures(target); out.Fatal != nil || len(failed) > 0 || out.Sent == 0 {
 		t.Fatalf("%v, of %d failed: %+v", out.Fatal, out.Sent, failed)
@@ -149,9 +146,7 @@ func prepareForeign(t *testing.T, client *store.Client, buckets []string, object
 		if !objects {
 			continue
 		}
-		if err := client.MakeBucket(t.Context(), b, false); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, client.MakeBucket(t.Context(), b, false))
 		for _, key := range []string{"foreign/1", "foreign/2"} {
 			if _, err := client.WriteSmall(t.Context(), store.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
 				t.Fatal(err)

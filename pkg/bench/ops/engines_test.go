@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -74,9 +75,7 @@ func bothEngines(t *testing.T, target *teststore.Store) {
 func sizes(t *testing.T, spec string) generator.Sizes {
 	t.Helper()
 	s, err := generator.ParseSizes(spec, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 
@@ -125,9 +124,7 @@ func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg s
 	cfg.Credentials = store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}
 	cfg.Concurrency = 4
 	client, err := engines.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if client.EngineName() != cfg.Engine {
 		t.Fatalf("engine %s instead of %s", client.EngineName(), cfg.Engine)
 	}
@@ -144,9 +141,7 @@ func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg s
 			t.Error(err)
 		}
 	}()
-	if err := runner.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, runner.Open(ctx))
 	seen := &tally{good: map[string]int{}}
 	out := runner.Run(ctx, append(sinks, seen)...)
 	made := strings.ToUpper(strings.Fields(name)[0])
@@ -167,20 +162,14 @@ func TestEnginesStoreTheSame(t *testing.T) {
 				Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine,
 				Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			hosts[engine] = c
 		}
 		ctx := context.Background()
 		const bucket = "engines-content"
-		if err := hosts["lean"].MakeBucket(ctx, bucket, false); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, hosts["lean"].MakeBucket(ctx, bucket, false))
 		payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		body := payload.NewReader()
 		for _, size := range []int64{1, 64 << 10, 64<<10 + 1, 900_000} {
 			key := fmt.Sprintf("a b/ü+%d", size)
@@ -191,9 +180,7 @@ func TestEnginesStoreTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			data, err := hosts["minio"].ReadSmall(ctx, ref)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			want, _ := io.ReadAll(io.NewSectionReader(body, 0, size))
 			if string(data) != string(want) {
 				t.Errorf("%d bytes came back as %d others", size, len(data))

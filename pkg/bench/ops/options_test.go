@@ -11,6 +11,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
@@ -91,23 +92,17 @@ func uploadBothWays(t *testing.T, target *teststore.Store, o store.Options, unsi
 			TLS: target.CAFile != "", CAFile: target.CAFile, Concurrency: 2,
 			Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		clients[engine] = c
 	}
 	const bucket = "engines-options"
 	if exists, err := clients["lean"].BucketExists(ctx, bucket); err != nil {
 		t.Fatal(err)
 	} else if !exists {
-		if err := clients["lean"].MakeBucket(ctx, bucket, false); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, clients["lean"].MakeBucket(ctx, bucket, false))
 	}
 	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	body := payload.NewReader()
 	for _, writer := range writers {
 		for _, size := range []int64{0, 1000, 200_000} {
@@ -217,17 +212,11 @@ func TestFormsCarryOptions(t *testing.T) {
 			Tags:     []store.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const bucket = "forms"
-	if err := c.MakeBucket(t.Context(), bucket, false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.MakeBucket(t.Context(), bucket, false))
 	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	body, h := payload.NewReader(), c.Acquire()
 	body.Reset(1, 1000)
 	if _, err := h.Post(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: "post"}, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {
@@ -238,15 +227,11 @@ func TestFormsCarryOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, err := minio.New(target.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	seen := map[string]bool{}
 	for _, key := range []string{"post", "one", "two"} {
 		o, err := plain.StatObject(t.Context(), bucket, key, minio.StatObjectOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		random := o.Metadata.Get("X-Amz-Meta-N")
 		if len(random) != 20 || seen[random] {
 			t.Errorf("%s: random metadata is %q", key, random)
@@ -278,16 +263,12 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 		for _, op := range []bench.Op{&ops.Put{Sizes: sizes(t, "1KiB")}, &ops.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
 			client, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
 				Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			r := &bench.Runner{Client: client, Op: op, Options: bench.Options{
 				Benchmark: "put", RunID: "run" + says[:8], ClientID: "client", Seed: 1, Bucket: "refused", Concurrency: 1,
 				Duration: 500 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute, Payload: generator.PayloadOptions{Seed: 1},
 			}}
-			if err := r.Open(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, r.Open(t.Context()))
 			out := r.Run(t.Context())
 			if err := r.Cleanup(t.Context()); err != nil {
 				t.Error(err)
@@ -309,16 +290,10 @@ func TestSignatureV2(t *testing.T) {
 	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
 	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region,
 		Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey, Signature: "S3V2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.MakeBucket(t.Context(), "signed-v2", false); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, c.MakeBucket(t.Context(), "signed-v2", false))
 	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	body, h, ref := payload.NewReader(), c.Acquire(), store.Ref{Bucket: "signed-v2", Key: "a b+c"}
 	body.Reset(1, 1000)
 	if _, err := h.Put(t.Context(), store.Put{Ref: ref, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {

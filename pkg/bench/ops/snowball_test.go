@@ -4,15 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/generator"
 )
 
 func sizesOf(t *testing.T, spec string) generator.Sizes {
 	t.Helper()
 	s, err := generator.ParseSizes(spec, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 

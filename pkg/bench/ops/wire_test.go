@@ -3,6 +3,7 @@ package ops
 import (
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 )
@@ -24,17 +25,11 @@ func TestSizesTravel(t *testing.T) {
 	}{{"10MiB", false}, {"10MiB", true}, {"1KiB,1MiB", true}, {"4096:10,8192:1", false},
 		{"4KiB-1MiB", false}, {"exact:4KiB:60,1MiB:30", false}, {"lognormal:median=64KiB,sigma=1.5,max=1GiB", false}} {
 		sizes, err := generator.ParseSizes(test.spec, test.random)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		text, err := bench.EncodeOp(&Put{Sizes: sizes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		op, err := bench.DecodeOp(&Put{}, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		a, b := generator.Rand(1, "x", 0), generator.Rand(1, "x", 0)
 		for range 1000 {
 			if x, y := sizes.Next(a), op.(*Put).Sizes.Next(b); x != y {

@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/hostload"
 )
 
 func pacerFor(t *testing.T, rate float64, start, end time.Time) *Pacer {
 	t.Helper()
 	p, err := New(Constant(rate), start, end)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -150,9 +149,7 @@ func TestListedTimes(t *testing.T) {
 	times := listedTimes{0, 5 * ms, 5 * ms, 20 * ms, 400 * ms, 500 * ms}
 	start := time.Now()
 	p, err := New(Schedule{Times: times}, start, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer p.Close()
 	for i := range int64(4) {
 		if a, ok := p.Next(t.Context(), time.Now()); !ok || a.Number != i || a.Due.Sub(start) != times[i] || time.Now().Before(a.Due) {
@@ -180,9 +177,7 @@ func TestListedTimes(t *testing.T) {
 func TestDamagedTimes(t *testing.T) {
 	t.Parallel()
 	p, err := New(Schedule{Times: listedTimes{0, -1}}, time.Now(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer p.Close()
 	_, first := p.Next(t.Context(), time.Now())
 	_, second := p.Next(t.Context(), time.Now())
@@ -195,9 +190,7 @@ func TestDamagedTimes(t *testing.T) {
 // below what a request takes.
 func BenchmarkPacerLag(b *testing.B) {
 	p, err := New(Constant(2000), time.Now(), time.Time{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	defer p.Close()
 	var lags []time.Duration
 	for b.Loop() {
@@ -401,9 +394,7 @@ func TestPoissonUnsent(t *testing.T) {
 func TestParseStages(t *testing.T) {
 	t.Parallel()
 	stages, err := ParseStages("1m@1000, 5m @ 1000..5000,30s@0..2.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := []Stage{{time.Minute, 1000, 1000}, {5 * time.Minute, 1000, 5000}, {30 * time.Second, 0, 2.5}}
 	if !slices.Equal(stages, want) {
 		t.Errorf("%v", stages)

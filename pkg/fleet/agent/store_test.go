@@ -53,17 +53,11 @@ func TestDescribeBearer(t *testing.T) {
 	cfg := store.Config{Provider: "gcs", Credentials: store.Keys{}, Hosts: []store.Address{{Name: "127.0.0.1:1"}},
 		Bearer: store.Bearer{File: []byte(`{"type":"service_account","private_key":"k"}`)}}
 	s, err := fleet.DescribeStore(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var there protocol.Store
-	if err := json.Unmarshal(text, &there); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(text, &there))
 	c, err := connect(&there, &Options{Warp: "1"})
 	if err != nil || c.EngineName() != "gcs" || string(there.Config.Bearer.File) != string(cfg.Bearer.File) {
 		t.Errorf("there it is %+v: %v", there.Config, err)

@@ -6,23 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // messages returns the pieces that a pump sends of a log from offset on.
 func messages(t *testing.T, text []byte, offset int64) (all [][]byte) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, text, 0o600))
 	var p *Pump
 	p = NewPump(Complete(name), offset, func(parts ...[]byte) error {
 		all = append(all, bytes.Join(parts, nil))
 		return p.Ack((&Spool{size: p.offset}).Ack())
 	}, nil)
-	if err := p.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Run(t.Context()))
 	return all
 }
 
@@ -37,9 +35,7 @@ func add(s *Spool, message []byte) error {
 func newSpool(t *testing.T) *Spool {
 	t.Helper()
 	s, err := NewSpool(filepath.Join(t.TempDir(), "spool"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = s.Remove() })
 	return s
 }
@@ -52,23 +48,17 @@ func TestCopy(t *testing.T) {
 	s := newSpool(t)
 	first := messages(t, text, 0)
 	for _, m := range first[:3] {
-		if err := add(s, m); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, add(s, m))
 	}
 	for _, m := range append(first[:3:3], messages(t, text, s.Size())...) { // some arrive again
-		if err := add(s, m); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, add(s, m))
 	}
 	got := make([]byte, s.Size())
 	if _, err := s.ReadAt(got, 0); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes of %d, or others: %v", len(got), len(text), err)
 	}
 	name := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, text, 0o600))
 	size, sum, err := Complete(name).Sum()
 	if err == nil {
 		err = s.Check(size, sum)
@@ -86,9 +76,7 @@ func TestHostilePieces(t *testing.T) {
 	t.Parallel()
 	s := newSpool(t)
 	piece := func(offset int64, text string) []byte { return append(chunkHead(offset, []byte(text)), text...) }
-	if err := add(s, piece(0, "hello")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, add(s, piece(0, "hello")))
 	damaged := piece(5, "data")
 	damaged[len(damaged)-1] ^= 1
 	for name, m := range map[string][]byte{

@@ -383,9 +383,7 @@ func TestBrowsersAreRefused(t *testing.T) {
 	defer browser.CloseIdleConnections()
 	for _, path := range []string{"/", "/debug/pprof/", socketPath} {
 		answer, err := browser.Get("https://" + addr + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = answer.Body.Close()
 		if answer.StatusCode < 400 {
 			t.Errorf("GET %s: %s", path, answer.Status)

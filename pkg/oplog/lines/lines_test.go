@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -18,17 +20,13 @@ func packed(t *testing.T, text string) map[string][]byte {
 	t.Helper()
 	var z, g bytes.Buffer
 	zw, err := zstd.NewWriter(&z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	gw := gzip.NewWriter(&g)
 	for _, w := range []io.WriteCloser{zw, gw} {
 		if _, err := io.WriteString(w, text); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, w.Close())
 	}
 	return map[string][]byte{"zstd": z.Bytes(), "gzip": g.Bytes(), "": []byte(text)}
 }
@@ -39,9 +37,7 @@ func TestLines(t *testing.T) {
 	want := []string{"first", "", long, "last, without an end"}
 	for format, b := range packed(t, strings.Join(want, "\n")) {
 		l, err := NewReader(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !bytes.HasPrefix(l.Peek(), []byte("first\n")) || l.Format() != format {
 			t.Errorf("%q: Peek returned %.20q", l.Format(), l.Peek())
 		}
@@ -62,9 +58,7 @@ func TestLines(t *testing.T) {
 func TestJoinAndSkip(t *testing.T) {
 	t.Parallel()
 	l, err := NewReader(strings.NewReader("skipped\none\ntwo\nthree\nend"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	l.Peek()
 	if !l.Ready() {
 		t.Error("the first line is not ready")
@@ -89,9 +83,7 @@ func TestJoinAndSkip(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	l, err := NewReader(strings.NewReader("a\n" + strings.Repeat("x", Max+2*bufferSize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, _, err := l.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +98,7 @@ func TestDamage(t *testing.T) {
 	z := packed(t, strings.Repeat("some text\n", 100_000))["zstd"]
 	read := func(b []byte) *Reader {
 		l, err := NewReader(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for err == nil {
 			_, _, err = l.Next()
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -26,21 +27,15 @@ func benchMerge(b *testing.B, apart int64) {
 	for i, client := range []string{"A", "B"} {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		f, err := os.Create(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, err)
 		w, err := oplog.NewWriter(f, oplog.Header{Warp: "1", Run: "r", Client: client})
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, err)
 		records := testlog.Downloads(rows)
 		for k := range records {
 			records[k].Client = client
 			records[k].Start += int64(i) * apart
 		}
-		if err := errors.Join(w.Write(records), w.Close(testlog.Trailer()), f.Close()); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, errors.Join(w.Write(records), w.Close(testlog.Trailer()), f.Close()))
 		names = append(names, name)
 	}
 	start := hostload.CPUTime()

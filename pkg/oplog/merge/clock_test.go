@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -16,14 +17,10 @@ func writeShifted(t *testing.T, client string, ahead int64, starts ...int64) str
 	t.Helper()
 	path := filepath.Join(t.TempDir(), client+".csv.zst")
 	f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "R", Client: client, Benchmark: "get", Start: time.Unix(100, ahead).UTC(), ClockOffset: ahead})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, s := range starts {
 		r := oplog.Record{Op: "GET", Client: client, Start: s, Duration: 5, Due: s - 1, FirstByte: 2}
-		if err := f.Write([]oplog.Record{r}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, f.Write([]oplog.Record{r}))
 	}
 	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
@@ -34,9 +31,7 @@ func writeShifted(t *testing.T, client string, ahead int64, starts ...int64) str
 func readWhole(t *testing.T, path string) (all []oplog.Record, h oplog.Header) {
 	t.Helper()
 	r, err := oplog.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer r.Close()
 	batch := make([]oplog.Record, 16)
 	for {
@@ -45,9 +40,7 @@ func readWhole(t *testing.T, path string) (all []oplog.Record, h oplog.Header) {
 		if err == io.EOF {
 			return all, r.Header()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -36,14 +37,10 @@ func TestFollow(t *testing.T) {
 		})
 	}()
 	w, err := oplog.NewWriter(out, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var got []oplog.Record
 	for at, n := 0, 1; at < len(records); n = min(3*n, len(records)-at) {
-		if err := errors.Join(w.Write(records[at:at+n]), w.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(w.Write(records[at:at+n]), w.Flush()))
 		for at += n; len(got) < at; {
 			select {
 			case batch := <-batches:
@@ -53,9 +50,7 @@ func TestFollow(t *testing.T) {
 			}
 		}
 	}
-	if err := errors.Join(w.Close(testlog.Trailer()), out.Close(), <-ended); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(w.Close(testlog.Trailer()), out.Close(), <-ended))
 	for i := range records {
 		records[i].MoveBack(ahead)
 		records[i].Thread += offset
@@ -99,13 +94,9 @@ func TestMergeKeepsThreadNumbers(t *testing.T) {
 	write := func(client string, threads uint32, used ...uint32) string {
 		path := filepath.Join(folder, client)
 		f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "R", Client: client, Threads: threads, Start: time.Unix(100, 0)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for i, thread := range used {
-			if err := f.Write([]oplog.Record{{Op: "GET", Client: client, Thread: thread, Start: int64(i + 1), Duration: 1}}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, f.Write([]oplog.Record{{Op: "GET", Client: client, Thread: thread, Start: int64(i + 1), Duration: 1}}))
 		}
 		if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -15,9 +16,7 @@ func writeLogs(t testing.TB, logs ...[]byte) (names []string) {
 	dir := t.TempDir()
 	for i, log := range logs {
 		names = append(names, filepath.Join(dir, fmt.Sprintf("in%d.csv.zst", i)))
-		if err := os.WriteFile(names[i], log, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(names[i], log, 0o600))
 	}
 	return names
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/oplog"
 )
 
@@ -13,14 +14,10 @@ import (
 func markedClient(t *testing.T, path, client string, ahead int64, marks ...oplog.Mark) {
 	t.Helper()
 	f, err := oplog.Create(path, oplog.Header{Warp: "test", Run: "r", Client: client, Windowed: true, ClockOffset: ahead})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	w := oplog.Window{Start: 1e9 + ahead, Begin: 2e9 + ahead, End: 9e9 + ahead}
 	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	must(f.SetWindow(w))
 	for i := range int64(8) {
@@ -50,9 +47,7 @@ func TestMarksSurviveAMerge(t *testing.T) {
 	check := func(path string, want ...oplog.Mark) {
 		t.Helper()
 		r, err := oplog.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		defer func() { _ = r.Close() }()
 		if _, err := r.Read(make([]oplog.Record, 1)); err != nil {
 			t.Fatal(err)

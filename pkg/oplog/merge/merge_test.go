@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/extsort"
 	"warp/internal/testlog"
 	"warp/pkg/hostload"
@@ -37,23 +38,15 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 	var names []string
 	for i, log := range logs {
 		names = append(names, filepath.Join(dir, fmt.Sprintf("in%d.csv.zst", i)))
-		if err := os.WriteFile(names[i], log, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(names[i], log, 0o600))
 	}
 	out := filepath.Join(dir, "out.csv.zst")
 	stats, err := Logs(t.Context(), out, names, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	log, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r, rows, err := testlog.Decode(log, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if int64(len(rows)) != stats.Rows || stats.Path != out {
 		t.Errorf("%d rows, stats %+v", len(rows), stats)
 	}
@@ -71,13 +64,9 @@ func sameWithManyRuns(t testing.TB, log []byte, stats Stats, names []string) {
 	s := extsort.New(filepath.Dir(path))
 	s.MaxRows, s.MaxRuns = 1+len(log)/1000, 4
 	again, err := mergeWith(t.Context(), s, path, names, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	other, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	again.Path = stats.Path
 	if !bytes.Equal(other, log) || !reflect.DeepEqual(again, stats) {
 		t.Errorf("with many runs: %d bytes instead of %d, %+v instead of %+v", len(other), len(log), again, stats)
@@ -138,9 +127,7 @@ func uniqueThreads(t *testing.T, log []byte, want int) {
 	t.Helper()
 	seen := map[string]string{}
 	_, rows, err := testlog.Decode(stripComments(testlog.Unzstd(t, log)), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, r := range rows {
 		key := fmt.Sprint(r.Thread)
 		if seen[key] != "" && seen[key] != r.Client+"." {
@@ -361,9 +348,7 @@ func TestMergeManyThreads(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for i, log := range [][]byte{wide("r1", "A", 60000), wide("r2", "A", 60000)} {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), log, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), log, 0o600))
 	}
 	_, err := Logs(t.Context(), filepath.Join(dir, "out"), []string{filepath.Join(dir, "0"), filepath.Join(dir, "1")}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "65536 threads") {
@@ -381,9 +366,7 @@ func TestMergeSharedPieces(t *testing.T) {
 		t.Skipf("no log of another implementation at %s", path)
 	}
 	_, all, err := testlog.Decode(log, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text := testlog.Unzstd(t, log)
 	for name, rule := range map[string]func(int) int{
 		"in turn": func(i int) int { return i % 3 }, "by position": func(i int) int { return min(i/8000, 2) },
@@ -410,24 +393,16 @@ func TestMergeMemory(t *testing.T) {
 	for i := range 3 {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		h := testlog.Header()
 		h.Run = fmt.Sprint(i)
 		w, err := oplog.NewWriter(f, h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for range 40_000 {
 			r := oplog.Record{Op: "GET", Client: "c", Key: strings.Repeat("k", 300), Start: rng.Int64N(1e12), Duration: 5}
-			if err := w.Write([]oplog.Record{r}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, w.Write([]oplog.Record{r}))
 		}
-		if err := errors.Join(w.Close(testlog.Trailer()), f.Close()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(w.Close(testlog.Trailer()), f.Close()))
 		names = append(names, name)
 	}
 	runtime.GC()
@@ -699,9 +674,7 @@ func gappedLog(t *testing.T, client string, frames ...int) []byte {
 	t.Helper()
 	var log bytes.Buffer
 	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r", Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	all := [][]byte{bytes.Clone(log.Bytes())}
 	rows := inTurns(50, 3, client)
 	for i := range 6 {
@@ -711,9 +684,7 @@ func gappedLog(t *testing.T, client string, frames ...int) []byte {
 		} else {
 			err = w.Close(oplog.Trailer{End: "completed"})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		all = append(all, bytes.Clone(log.Bytes()))
 	}
 	var picked []byte

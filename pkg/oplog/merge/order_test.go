@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -51,9 +52,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 				t.Fatal(seed, err)
 			}
 			got, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if want == nil {
 				want = got
 			} else if !bytes.Equal(got, want) {

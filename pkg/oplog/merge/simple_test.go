@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -73,17 +74,11 @@ func simpleMerge(t *testing.T, m merged, logs [][]byte) []byte {
 	var all []oplog.Record
 	for _, log := range logs {
 		r, rows, err := testlog.Decode(log, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		shift, err := clockShiftOf(r.Header(), "log")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for i := range rows {
-			if err := shift.apply(&rows[i]); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, shift.apply(&rows[i]))
 		}
 		all = append(all, rows...)
 	}
@@ -162,9 +157,7 @@ func TestMergeAsSimpleOfShared(t *testing.T) {
 	}
 	for _, name := range names {
 		log, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_, rows, err := testlog.Decode(log, 100)
 		if err != nil || len(rows) > 300_000 {
 			t.Logf("%s: %d rows, %v", filepath.Base(name), len(rows), err)

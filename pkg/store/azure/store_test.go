@@ -3,6 +3,7 @@ package azure
 import (
 	"testing"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/teststore"
 	"warp/pkg/store"
@@ -16,9 +17,7 @@ func TestAzurite(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			o := open(t, Open, store.Config{Credentials: store.Keys{AccessKey: emulatorAccount, SecretKey: emulatorKey}},
 				store.Address{Name: s.Endpoint, Path: s.Path})
-			if err := o.admin.MakeBucket(t.Context(), bucket); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, o.admin.MakeBucket(t.Context(), bucket))
 			if !o.admin.MadeByWarp(t.Context(), bucket) {
 				t.Error("the container does not say that warp made it")
 			}

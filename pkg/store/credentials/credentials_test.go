@@ -15,6 +15,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -46,13 +47,9 @@ region = x
 func fakeEnv(t *testing.T, variables map[string]string) Options {
 	t.Helper()
 	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, ".aws"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(home, ".aws"), 0o700))
 	for name, text := range map[string]string{"config": configText, "credentials": credentialsText} {
-		if err := os.WriteFile(filepath.Join(home, ".aws", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(home, ".aws", name), []byte(text), 0o600))
 	}
 	return Options{Home: home, Getenv: func(name string) string { return variables[name] }}
 }
@@ -88,9 +85,7 @@ func TestResolveCredentials(t *testing.T) {
 			o := fakeEnv(t, c.env)
 			c.options.Home, c.options.Getenv = o.Home, o.Getenv
 			got, err := Resolve(t.Context(), c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			value, err := got.Keys(t.Context())
 			if err != nil || value != c.want || got.Source != c.source {
 				t.Errorf("got %+v from %q, %v, want %+v from %q", value, got.Source, err, c.want, c.source)
@@ -102,15 +97,11 @@ func TestResolveCredentials(t *testing.T) {
 func TestResolveCredentialsFilesByVariable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.WriteFile(path, []byte("[profile x]\naws_access_key_id=A\naws_secret_access_key=S\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, []byte("[profile x]\naws_access_key_id=A\naws_secret_access_key=S\n"), 0o600))
 	o := fakeEnv(t, map[string]string{"AWS_CONFIG_FILE": path})
 	o.Profile = "x"
 	got, err := Resolve(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != "A" {
 		t.Errorf("got %v, %v", value, err)
 	}
@@ -161,9 +152,7 @@ func TestBrokenFilesDoNotShowSecrets(t *testing.T) {
 		"[hush\naws_access_key_id=x": "line 1",
 	} {
 		path := filepath.Join(t.TempDir(), "credentials")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		o := fakeEnv(t, map[string]string{"AWS_SHARED_CREDENTIALS_FILE": path})
 		_, err := Resolve(t.Context(), o)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
@@ -246,9 +235,7 @@ func TestInstanceMetadata(t *testing.T) {
 				o.MetadataEndpoint = url
 			}
 			got, err := Resolve(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			// The first key was fetched while resolving. One that has expired is replaced.
 			for _, want := range c.keys {
 				if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != want || value.SessionToken != "token" {
@@ -299,9 +286,7 @@ func TestExchangesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, client := range []*http.Client{nil, {Transport: http.DefaultTransport}} {
 		p, err := Options{WebToken: "token", Client: client}.webToken()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if sts := p.(*credentials.STSWebIdentity); sts.Client.Timeout <= 0 {
 			t.Errorf("with client %v, an exchange has no limit", client)
 		}
@@ -322,16 +307,12 @@ func TestWebToken(t *testing.T) {
 	}))
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte("the token\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, []byte("the token\n"), 0o600))
 	for _, token := range []string{"the token", "file:" + path} {
 		o := fakeEnv(t, nil)
 		o.Signature, o.WebToken, o.STSEndpoint = "STS_WEB_TOKEN", token, server.URL
 		got, err := Resolve(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != "WEB" {
 			t.Errorf("got %+v, %v", value, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -47,7 +48,5 @@ func TestNoPacingOnThisMachine(t *testing.T) {
 
 func mustDial(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }

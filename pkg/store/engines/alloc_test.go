@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -146,9 +147,7 @@ func allocates(t *testing.T, h *store.Host, do func(h *store.Host, tr *store.Tra
 	step := func() {
 		tr.Reset(time.Now())
 		tr.Expect("0123456789abcdef0123456789abcdef")
-		if err := do(h, tr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, do(h, tr))
 	}
 	for range 100 {
 		step()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
 )
@@ -223,9 +224,7 @@ func TestRegionOfStoresWithoutRegions(t *testing.T) {
 		srv := httptest.NewServer(answer(want.status, nil, body))
 		defer srv.Close()
 		c, err := New(store.Config{Hosts: store.Addresses([]string{srv.Listener.Addr().String()}), Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if _, err := c.Region(t.Context(), "bucket"); store.CodeOf(err) != want.code {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -327,9 +326,7 @@ func TestDeletionsThatMayBeRepeated(t *testing.T) {
 			defer srv.Close()
 			c, err := New(store.Config{Hosts: store.Addresses([]string{srv.Listener.Addr().String()}), Region: "us-east-1", Engine: engine,
 				Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Concurrency: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			refs := []store.Ref{{Bucket: "bucket", Key: "a"}, {Bucket: "bucket", Key: "b"}}
 			err = c.Use(func(h *store.Host) error { return h.Delete(t.Context(), refs, store.NewTrace(time.Now())) })
 			if store.CodeOf(err) != code || store.Repeatable(err) != repeatable {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -32,9 +33,7 @@ func clientAs(t *testing.T, provider string, handler http.HandlerFunc) (*store.C
 		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 		Concurrency: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c, c.Acquire()
 }
 
@@ -165,9 +164,7 @@ func TestTraceSeesDownload(t *testing.T) {
 	start := time.Now()
 	d, err := host.Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: "k"}}, tr)
 	total := time.Since(start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if d.Bytes != 100 || d.ETag != "abc" || tr.Status() != 200 || tr.Requests() != 1 {
 		t.Errorf("got %+v, status %d, %d requests", d, tr.Status(), tr.Requests())
 	}
@@ -196,9 +193,7 @@ func TestTraceSeesUpload(t *testing.T) {
 	put := store.Put{Ref: store.Ref{Bucket: "bucket", Key: "k"}, Body: bytes.NewReader(make([]byte, 100_000)), Size: 100_000}
 	obj, err := host.Put(context.Background(), put, tr)
 	total := time.Since(start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if obj.ETag != "abc" || obj.Size != 100_000 {
 		t.Errorf("got %+v", obj)
 	}
@@ -210,15 +205,11 @@ func TestTraceSeesUpload(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	addr := ln.Addr().String()
 	ln.Close()
 	c, err := New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, err = c.BucketExists(context.Background(), "bucket")
 	if err == nil || !strings.Contains(err.Error(), "nothing answers at") || !strings.Contains(err.Error(), addr) {
 		t.Errorf("error %v, want one that says that nothing answers at %s", err, addr)

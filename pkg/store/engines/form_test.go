@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -64,9 +65,7 @@ func (f form) wellMade(t *testing.T, payload string) {
 		}
 	}
 	var p struct{ Conditions [][]any }
-	if err := json.Unmarshal(policy, &p); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(policy, &p))
 	if !slices.ContainsFunc(p.Conditions, func(c []any) bool { return fmt.Sprint(c) == fmt.Sprint([]any{"eq", "$key", f.fields["key"]}) }) {
 		t.Errorf("the policy is not about %s: %s", f.fields["key"], policy)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/s3provider"
 )
@@ -35,16 +36,12 @@ func TestPutHeaders(t *testing.T) {
 				cfg := store.Config{Hosts: []store.Address{{Name: c.Acquire().Endpoint[len("http://"):]}}, Region: "us-east-1",
 					Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Concurrency: 1, Engine: engine}
 				c, err := New(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				o, err := c.Acquire().Put(context.Background(), store.Put{
 					Ref: store.Ref{Bucket: "bucket", Key: "k"}, Body: bytes.NewReader(make([]byte, size)), Size: int64(size),
 					Headers: []store.Header{{Name: "x-amz-write-offset-bytes", Value: "7"}, {Name: "x-amz-meta-a", Value: "b"}},
 				}, store.NewTrace(time.Now()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				if o.Size != 12345 || o.ETag != "abc" {
 					t.Errorf("the object is %+v", o)
 				}

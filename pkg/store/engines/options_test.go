@@ -101,9 +101,7 @@ func (w *wire) client(t *testing.T, cfg store.Config) *store.Client {
 		cfg.Credentials = store.Keys{AccessKey: "key", SecretKey: "secret"}
 	}
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

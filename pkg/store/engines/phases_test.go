@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -48,9 +49,7 @@ func noted(t *testing.T, all bool, do func(tr *store.Trace) error) (p store.Phas
 	start := time.Now()
 	tr := store.NewTrace(start)
 	tr.RecordPhases(&p, all)
-	if err := do(tr); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, do(tr))
 	return p, time.Since(start)
 }
 
@@ -103,9 +102,7 @@ func TestPhasesOfConnections(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	_, port, err := net.SplitHostPort(srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, engine := range []string{"lean", "minio"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
 func adminClient(t *testing.T, host, access, secret string) *store.Client {
 	t.Helper()
 	c, err := New(store.Config{Hosts: []store.Address{{Name: host}}, Credentials: store.Keys{AccessKey: access, SecretKey: secret}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -17,9 +18,7 @@ import (
 func refusing(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	l.Close()
 	return l.Addr().String()
 }
@@ -35,9 +34,7 @@ func TestTryHosts(t *testing.T) {
 	silent := refusing(t)
 	hosts := []string{good.Listener.Addr().String(), silent, busy.Listener.Addr().String(), hangsUp}
 	c, err := New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dead := c.TryHosts(t.Context(), "bucket")
 	if len(dead) != 2 || dead[0].Endpoint != "http://"+silent || store.CodeOf(dead[0].Err) != store.CodeRefused || dead[1].Endpoint != "http://"+hangsUp {
 		t.Fatalf("dead are %v", dead)
@@ -54,9 +51,7 @@ func TestRefusedRequests(t *testing.T) {
 	t.Cleanup(good.Close)
 	dead := refusing(t)
 	c, err := New(store.Config{Hosts: store.Addresses([]string{dead, good.Listener.Addr().String()}), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	failed := 0
 	for range 200 {
 		err := c.Use(func(h *store.Host) error {

@@ -35,9 +35,7 @@ type recorder struct {
 func startRecorder(t *testing.T, secure bool) *recorder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if secure {
 		srv := httptest.NewTLSServer(nil)
 		t.Cleanup(srv.Close)
@@ -131,9 +129,7 @@ func oneHost(t testing.TB, cfg store.Config, addr string) *store.Host {
 	t.Helper()
 	cfg.Hosts, cfg.Region, cfg.AppVersion = []store.Address{{Name: addr}}, cmp.Or(cfg.Region, "us-east-1"), "1"
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if want := cmp.Or(cfg.Engine, "lean"); c.EngineName() != want {
 		t.Fatalf("engine %s, want %s", c.EngineName(), want)
 	}
@@ -501,9 +497,7 @@ func TestLeanLearnsTheRegion(t *testing.T) {
 		answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
 	})
 	own, err := New(store.Config{Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	h := own.Acquire()
 	_, err = h.Get(context.Background(), oddGet, store.NewTrace(time.Now()))
 	if e, ok := err.(*store.Error); !ok || e.Region != "eu-new-1" {
@@ -611,9 +605,7 @@ func TestLeanLearnsFromRedirects(t *testing.T) {
 			}
 		})
 		own, err := New(store.Config{Engine: s3provider.Lean, Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		h := own.Acquire()
 		_, err = h.Get(context.Background(), oddGet, store.NewTrace(time.Now()))
 		if e, ok := err.(*store.Error); !ok || e.Status != status || e.Region != "eu-new-1" {

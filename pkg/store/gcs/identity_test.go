@@ -80,8 +80,6 @@ func TestIdentify(t *testing.T) {
 func projectOf(t *testing.T, cfg *store.Config) string {
 	t.Helper()
 	var settings Settings
-	if err := cfg.DecodeSettings(&settings); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cfg.DecodeSettings(&settings))
 	return settings.Project
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/internal/enginetest"
 	"warp/internal/teststore"
 	"warp/pkg/store"
@@ -20,21 +21,13 @@ func TestFakeGCS(t *testing.T) {
 			cfg := store.Config{AppVersion: "1", Concurrency: 1, Settings: store.EncodeSettings(Settings{Project: "p"})}
 			addr := store.Address{Name: s.Endpoint}
 			driver, err := Open(&cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			admin, err := driver.Admin(&cfg, addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if way == "lean" {
-				if err := admin.MakeBucket(t.Context(), "enginetest"); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, admin.MakeBucket(t.Context(), "enginetest"))
 				e, err := driver.Engine(&cfg, addr, new(store.Counters))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				enginetest.RunWithout(t, e, lacks)
 				return
 			}
@@ -51,7 +44,5 @@ func clearBucket(t *testing.T, admin store.Admin) {
 	if err == nil {
 		err = admin.Delete(t.Context(), refs, store.NewTrace(time.Now()))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }

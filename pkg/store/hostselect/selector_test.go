@@ -7,14 +7,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"warp/internal/check"
 )
 
 func mustSelector(t testing.TB, strategy string, hosts int) *Selector {
 	t.Helper()
 	s, err := New(strategy, hosts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -64,9 +65,7 @@ func TestRequests(t *testing.T) {
 	} {
 		var counters store.Counters
 		client, err := open(&counters)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		auth.calls = 0
 		for _, test := range tests {
 			into.Reset()

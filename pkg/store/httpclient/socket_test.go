@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
 )
@@ -15,9 +16,7 @@ func TestSocketCollects(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan int, 100)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer l.Close()
 	go func() {
 		c, err := l.Accept()
@@ -36,9 +35,7 @@ func TestSocketCollects(t *testing.T) {
 		}
 	}()
 	tcp, err := dial.NewDialer(&store.Config{}).Connect(t.Context(), l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer tcp.Close()
 	c := &Conn{tls: new(tls.Conn)}
 	if c.sock, err = newSocket(c, tcp); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -35,9 +36,7 @@ func TestCertificateExpires(t *testing.T) {
 			client, err := api.NewOwn(&store.Config{
 				TLS: true, CAPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
 			}, store.Address{Name: srv.Listener.Addr().String()}, new(store.Counters))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			t.Cleanup(client.Close)
 			var expired atomic.Bool
 			client.transport.(*pool).tls.Time = func() time.Time {
@@ -52,9 +51,7 @@ func TestCertificateExpires(t *testing.T) {
 				_, err := client.Do(t.Context(), r, store.NewTrace(time.Now()))
 				return err
 			}
-			if err := get("k"); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, get("k"))
 			expired.Store(true)
 			slow := make(chan error, 1)
 			go func() { slow <- get("slow") }()

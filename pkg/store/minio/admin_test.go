@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -25,9 +26,7 @@ func TestAdminHasTimeLimit(t *testing.T) {
 	t.Cleanup(srv.Close)
 	e, err := openEngine(&store.Config{Region: "us-east-1"}, store.Address{Name: srv.Listener.Addr().String()},
 		answerCheck{total: 200 * time.Millisecond, admin: true}, time.Minute, new(store.Counters))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	a := &Admin{Engine: e}
 	for name, ask := range map[string]func(context.Context) error{
 		"Versioning": func(ctx context.Context) error { _, err := a.Versioning(ctx, "bucket"); return err },

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"testing"
+
+	"warp/internal/check"
 )
 
 // Requests to directory buckets go to the right host, signed with the right keys.
@@ -30,9 +32,7 @@ func TestExpressAddress(t *testing.T) {
 		{other, control, "PUT", "/" + bucket + "/", false, true, placeholder, "/" + bucket + "/"},
 	} {
 		req, err := http.NewRequestWithContext(test.ctx, test.method, "https://"+placeholder+test.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if test.copies {
 			req.Header.Set("X-Amz-Copy-Source", "/x/y")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 	"warp/pkg/store/s3/xmlscan"
 )
@@ -74,9 +75,7 @@ func TestListing(t *testing.T) {
 	var p listing
 	read := func(doc string) (all []string) {
 		t.Helper()
-		if err := p.read(&x, []byte(doc), 200, new(store.Document)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, p.read(&x, []byte(doc), 200, new(store.Document)))
 		p.handOut("bucket", func(o store.Object) bool {
 			all = append(all, fmt.Sprintf("%s %s %s %d %s %t %t %t", o.Key, o.VersionID, o.ETag, o.Size,
 				o.LastModified.UTC().Format(time.RFC3339Nano), o.DeleteMarker, o.HasMetadata, o.IsPrefix))

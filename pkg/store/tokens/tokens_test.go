@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"warp/internal/check"
 	"warp/pkg/store"
 )
 
@@ -23,9 +24,7 @@ func TestRefusedTokens(t *testing.T) {
 		return &oauth2.Token{AccessToken: fmt.Sprintf("t%d", fetched.Add(1)), Expiry: time.Now().Add(time.Hour)}, nil
 	})
 	defer tokens.Stop()
-	if err := tokens.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, tokens.Ready(t.Context()))
 	tokens.Refused() // too soon
 	if got := string(tokens.Header()); got != "Authorization: Bearer t1\r\n" {
 		t.Errorf("the header is %q", got)
