@@ -168,7 +168,7 @@ func (f *Flags) measured(o *bench.Options) (n float64, limit string) {
 	if o.Rate > 0 && o.Duration > 0 {
 		less(math.Ceil(o.Rate*o.Duration.Seconds()), "--rps-limit × --duration")
 	}
-	due := 0.0 // for each client: the rates are those of all
+	due := 0.0 // for each client; the rates are of all together
 	clients := max(o.Clients, f.Fleet.Size(), 1)
 	for _, s := range append(slices.Clip(o.Stages), o.Rates...) {
 		due += (s.From + s.To) / 2 * s.Length.Seconds() / float64(clients)

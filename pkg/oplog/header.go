@@ -85,7 +85,7 @@ type Trailer struct {
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
 	// UnsentStages are the same for each stage of a run whose rate changes in stages; nil if all of its requests were sent.
 	UnsentStages []Unsent `json:"unsent_stages,omitempty"`
-	// StageLengths are the lengths of the stages, in ns; that of the last one is shorter if the run ended early.
+	// StageLengths are the lengths of the stages, in ns; the last one is shorter if the run ended early.
 	StageLengths []int64 `json:"stage_lengths_ns,omitempty"`
 	CutOff       *CutOff `json:"cut_off,omitempty"`
 	Pauses       []Pause `json:"pauses,omitempty"`

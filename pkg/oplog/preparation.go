@@ -6,7 +6,7 @@ import "math"
 type Preparation struct {
 	windowed bool
 	start    int64            // of the measured part
-	starts   map[client]int64 // the same in a merged log, whose window is not that of any run
+	starts   map[client]int64 // the same in a merged log, whose window is no single run's
 }
 
 type client struct{ run, id string }

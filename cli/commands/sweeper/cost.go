@@ -7,7 +7,7 @@ import (
 	"warp/cli/session/plan"
 )
 
-// Plans makes the plans of the missing runs, and returns that of the first; nil if none is missing. of returns the plan of
+// Plans makes the plans of the missing runs, and returns the first one; nil if none is missing. of returns the plan of
 // the run with a command line.
 func (s *Sweep) Plans(of func(args []string) (*plan.DryRun, error)) (first *plan.DryRun, err error) {
 	planned := map[*point]bool{}

@@ -75,7 +75,7 @@ func (x *rustRecord) request(known map[string]workload.Op, r *workload.Request) 
 	}
 }
 
-// download fills in the size of a download. Most records do not have it, and the status of a range is that of a whole object.
+// download fills in the size of a download. Most records do not have it, and a range has the status of a whole object.
 func (x *rustRecord) download(r *workload.Request) {
 	if x.API.Status == 304 { // the client has the object already
 		r.Op = workload.Stat
