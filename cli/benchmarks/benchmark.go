@@ -84,6 +84,7 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 // benchmarkWithFlags returns the command with the flags that it sets.
 func benchmarkWithFlags(env command.Environment, b benchmark) (*Flags, *command.Command) {
 	f := &Flags{}
+	f.cost.set(1, 1)
 	c := &command.Command{}
 	f.Target.Given, f.Target.Elsewhere = c.WasGiven, target.OrEmbedded
 	f.Analysis.Asserts = &f.Asserts

@@ -26,10 +26,13 @@ func copyBenchmark() benchmark {
 			case pool.foreign():
 				return []float64{1}
 			}
-			if n := op.PartsOf(pool.drawn.Max()); n > 0 {
-				return []float64{2, float64(n)} // one begins and one ends each
+			whole := func(size int64) float64 {
+				if op.PartsOf(size) > 0 {
+					return 2 // one begins and one ends each
+				}
+				return 1
 			}
-			return []float64{1}
+			return []float64{expected(pool.drawn, whole), expected(pool.drawn, func(size int64) float64 { return float64(op.PartsOf(size)) })}
 		},
 		needs:    []provider.Feature{provider.Copies},
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},

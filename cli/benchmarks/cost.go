@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +20,11 @@ type cost struct {
 	uploads  float64         // of the preparation
 	sizes    generator.Sizes // of objects; nil if the benchmark has none of its own
 	archive  int64           // size of the one object of the preparation that has all others in it; 0 = there is none
+	objects  float64         // of the pool at most; 0 = not known
+	writes   float64         // objects that a request of the measurement writes on average
+	moves    float64         // objects whose payload it moves
 	passes   int             // over these objects; 0 = no limit
+	batch    int             // objects that a request takes out of the pool; 0 = none
 	partSize int64           // above it objects are uploaded in parts; 0 = never
 	replay   *replay.Plan    // what a replay sends; nil in other benchmarks
 }
@@ -54,8 +57,24 @@ func (c *cost) requests(n float64) float64 {
 	if c.sizes == nil {
 		return n
 	}
-	return c.inParts(n, c.sizes.Max())
+	return expected(c.sizes, func(size int64) float64 { return c.inParts(n, size) })
 }
+
+// expected returns the mean of a quantity that depends on the size of an object.
+func expected(sizes generator.Sizes, of func(size int64) float64) float64 {
+	if sizes.Min() == sizes.Max() {
+		return of(sizes.Max())
+	}
+	const n = 1<<14 - 2 // all sizes of the first strata
+	sum, stream := 0.0, generator.Rand(0, "expected", 0)
+	for range n {
+		sum += of(sizes.Next(stream))
+	}
+	return sum / n
+}
+
+// random reports whether the cost depends on random sizes, or on requests of random kinds.
+func (c *cost) random() bool { return c.sizes != nil && c.sizes.Min() < c.sizes.Max() || c.moves < 1 }
 
 // inParts returns the number of requests that upload n objects of a size.
 func (c *cost) inParts(n float64, size int64) float64 {
@@ -81,10 +100,13 @@ func (c *cost) bytes(n float64) float64 {
 	case c.sizes == nil:
 		return 0
 	}
-	return n * float64(c.sizes.Max())
+	return n * c.sizes.Mean()
 }
 
-// planned returns how much the run sends at most, and which flag limits it.
+// set sets how many objects a request of the measurement writes on average, and the payload of how many it moves.
+func (c *cost) set(writes, moves float64) { c.writes, c.moves = writes, moves }
+
+// planned returns how much the run sends at most, or about that if it is random, and which flag limits it.
 func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit string) {
 	c := &f.cost
 	if c.uploads > 0 {
@@ -95,10 +117,11 @@ func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit strin
 		kinds = b.made()
 	}
 	n, limit := f.measured(o)
+	p.Unlimited = n == 0
 	var divided []float64
 	if b.divided != nil && len(kinds) > 1 && n > 0 {
 		if divided = b.divided(); divided == nil {
-			n = 0
+			p.Operations, n = n, 0
 		}
 	}
 	if divided == nil {
@@ -110,19 +133,19 @@ func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit strin
 			p.Requests = append(p.Requests, plan.OfKind{Kind: kinds[i], Max: c.sent(kinds[i], n*each)})
 		}
 	}
-	p.Unlimited = n == 0
 	switch {
 	case c.replay != nil:
 		p.Bytes = float64(c.replay.Written)
 	case b.reads || b.writes:
-		p.Bytes = c.bytes(n)
+		p.Bytes = c.bytes(n * c.moves)
 	}
+	p.Expected = c.random()
 	p.Attempts = 1 + o.Retries
 	if o.Duration > 0 && !o.ReadOnly {
 		p.Renewals = int(o.Duration/(f.lease/3)) + 1
 	}
 	if !o.KeepData && !o.NoClear && !o.ReadOnly {
-		p.Remove(c.uploads + f.written(b, n))
+		p.Remove(c.uploads + f.written(b, max(n, p.Operations)))
 	}
 	return p, limit
 }
@@ -137,15 +160,14 @@ func (f *Flags) planCost(d *plan.DryRun, b benchmark, o *bench.Options) {
 	switch {
 	case p.Unlimited:
 		d.Say("the measurement makes as many %s requests as the store answers: no flag limits their number", p.Kinds())
+	case p.Operations > 0:
+		d.Say("the measurement makes %s%s", p.SayOperations(" ("+limit+")"), p.SayRetries())
 	default:
-		retried, payload := "", plan.Amount(p.Bytes)
-		if p.Attempts > 1 {
-			retried = fmt.Sprintf(", %d times as many if all of them fail (--retries)", p.Attempts)
-		}
+		payload := plan.Amount(p.Bytes)
 		if f.cost.replay != nil && p.Bytes > 0 {
 			payload = ", with uploads of " + human.Bytes(p.Bytes)
 		}
-		d.Say("the measurement makes %s %s requests%s at most (%s)%s", plan.Count(p.Measured()), p.Kinds(), payload, limit, retried)
+		d.Say("the measurement makes %s (%s)%s", p.AtMost(plan.Count(p.Measured())+" "+p.Kinds()+" requests"+payload), limit, p.SayRetries())
 		if len(p.Requests) > 1 {
 			d.Say("that is about %s", p.SayRequests())
 		}
@@ -177,15 +199,20 @@ func (f *Flags) measured(o *bench.Options) (n float64, limit string) {
 		less(math.Ceil(due), "--like")
 	}
 	less(math.Ceil(due), "--stages")
-	less(float64(o.MaxObjects), "--max-objects")
+	if f.cost.writes > 0 {
+		less(math.Ceil(float64(o.MaxObjects)/f.cost.writes), "--max-objects")
+	}
 	if p := f.cost.replay; p != nil {
 		less(float64(p.Count()), "the log")
 	}
-	if f.cost.sizes != nil && o.TotalSize > 0 {
-		less(math.Ceil(float64(o.TotalSize)/float64(max(1, f.cost.sizes.Min()))), "--total-size")
+	if each := f.cost.bytes(f.cost.writes); each > 0 {
+		less(math.Ceil(float64(o.TotalSize)/each), "--total-size")
 	}
 	if f.Ends.Passes {
-		less(f.cost.uploads*float64(f.cost.passes), "--epochs")
+		less(f.cost.objects*float64(f.cost.passes), "--epochs")
+	}
+	if f.cost.batch > 0 {
+		less(math.Ceil(f.cost.objects/float64(f.cost.batch)), "the objects")
 	}
 	return n, limit
 }
@@ -198,5 +225,5 @@ func (f *Flags) written(b benchmark, n float64) float64 {
 	if !b.writes {
 		return 0
 	}
-	return n
+	return n * f.cost.writes
 }

@@ -34,6 +34,7 @@ func deleteBenchmark() benchmark {
 				return f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.Target.BucketList())
 			}
 			del.Pool, err = pool.pool(f)
+			f.cost.batch = del.Batch
 			return err
 		},
 		adjust: pool.adjust,

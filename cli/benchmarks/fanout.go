@@ -35,6 +35,7 @@ func fanoutBenchmark() benchmark {
 				return err
 			}
 			fan.Sizes, err = pool.sizes(f)
+			f.cost.set(float64(fan.Copies), float64(fan.Copies))
 			return err
 		},
 	}

@@ -37,7 +37,8 @@ func getBenchmark() benchmark {
 			if get.Split.Head {
 				heads = 1
 			}
-			return []float64{heads, math.Ceil(float64(get.Sizes.Max()) / float64(get.Split.Size))}
+			ranges := func(size int64) float64 { return math.Ceil(float64(size) / float64(get.Split.Size)) }
+			return []float64{heads, expected(get.Sizes, ranges)}
 		},
 		about: []string{"Uploads --objects objects, then downloads them in random order."},
 		plan: func() string {

@@ -45,6 +45,7 @@ func mixedBenchmark() benchmark {
 			if err := mixed.Check(); err != nil {
 				return exit.Usagef("%w", err)
 			}
+			f.cost.set(mixedWrites(&mixed))
 			mixed.Pool, err = pool.pool(f)
 			mixed.Requested = requested
 			return err
@@ -101,6 +102,12 @@ func mixedShares(m *ops.Mixed) (shares []float64) {
 		}
 	}
 	return shares
+}
+
+// mixedWrites returns the number of objects that a request writes on average, and the payload of how many it moves.
+func mixedWrites(m *ops.Mixed) (writes, moves float64) {
+	total := m.Get + m.Stat + m.Put + m.Delete
+	return m.Put / total, (m.Get + m.Put) / total
 }
 
 // describeMix names the operations that have a share.

@@ -177,18 +177,24 @@ func (p *poolFlags) pool(f *Flags) (ops.Pool, error) {
 	f.cost.passes = p.epochs
 	if p.foreign() {
 		f.cost.sizes = nil
+		f.cost.objects = float64(pool.Objects + pool.Kept)
 	} else {
 		each := p.objects
 		if clients := max(f.names.clients, f.Fleet.Size()); pool.Together && each > 0 && clients > 0 {
 			each = ops.PartOf(each, f.names.client, clients)
 		}
 		f.cost.uploads = float64(each) * float64(max(1, p.versions))
+		f.cost.objects = f.cost.uploads
 	}
 	if p.fileList != "" {
 		if !p.objectsGiven() {
 			pool.Objects = 0
 		}
 		pool.Keys, err = ReadKeys(p.fileList)
+		f.cost.objects = float64(len(pool.Keys))
+		if pool.Objects > 0 {
+			f.cost.objects = min(f.cost.objects, float64(pool.Objects))
+		}
 	}
 	if f.names.clients > 0 {
 		pool.ShareAmong(f.names.client, f.names.clients)

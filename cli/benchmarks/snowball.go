@@ -36,6 +36,7 @@ func snowballBenchmark() benchmark {
 			if snow.Sizes, err = pool.sizes(f); err != nil {
 				return err
 			}
+			f.cost.set(float64(snow.PerTar), float64(snow.PerTar))
 			if err := snow.Check(f.Concurrent); err != nil {
 				return exit.Usagef("%w", err)
 			}

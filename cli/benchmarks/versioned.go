@@ -28,6 +28,7 @@ func versionedBenchmark() benchmark {
 			if err := versioned.Check(); err != nil {
 				return exit.Usagef("%w", err)
 			}
+			f.cost.set(mixedWrites(&versioned.Mixed))
 			versioned.Pool, err = pool.pool(f)
 			return err
 		},

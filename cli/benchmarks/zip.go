@@ -36,7 +36,7 @@ func zipBenchmark() benchmark {
 		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
 		check: func(f *Flags) (err error) {
 			if zip.Sizes, err = pool.sizes(f); err == nil {
-				f.cost.uploads, f.cost.archive = 1, zip.MaxSize()
+				f.cost.uploads, f.cost.archive = 1, zip.MeanSize()
 			}
 			return err
 		},

@@ -207,14 +207,13 @@ func sayCost(d *plan.DryRun) {
 	if c.Uploads > 0 {
 		d.Say("all preparations together make %s", c.SayUploads())
 	}
-	if c.Unlimited {
+	switch {
+	case c.Unlimited:
 		d.Say("all runs together make as many %s requests as the store answers: no flag limits the number of each of them", c.Kinds())
-	} else {
-		retried := ""
-		if c.Attempts > 1 {
-			retried = fmt.Sprintf(", up to %d times as many if all of them fail (--retries)", c.Attempts)
-		}
-		d.Say("all runs together make %s requests%s at most%s", c.SayRequests(), plan.Amount(c.Bytes), retried)
+	case c.Operations > 0:
+		d.Say("all runs together make %s%s", c.SayOperations(""), c.SayRetries())
+	default:
+		d.Say("all runs together make %s%s", c.AtMost(c.SayRequests()+" requests"+plan.Amount(c.Bytes)), c.SayRetries())
 	}
 	if c.Listings > 0 {
 		d.Say("all clean-ups together make about %s", c.SayRemoval())

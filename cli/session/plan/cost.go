@@ -17,6 +17,8 @@ type Cost struct {
 	UploadBytes float64  `json:"preparation_bytes"` // 0 = unknown
 	Requests    []OfKind `json:"requests"`          // of the measurement
 	Bytes       float64  `json:"bytes"`             // of these; 0 = unknown
+	Operations  float64  `json:"operations"`        // of the measurement, if the number of requests for each is not known; 0 = it is
+	Expected    bool     `json:"expected"`          // sizes or requests are random: these are expected values
 	Unlimited   bool     `json:"unlimited"`         // no flag limits the requests of the measurement
 	Attempts    int      `json:"attempts"`          // for each of these requests if all fail
 	Renewals    int      `json:"renewals"`          // of markers, about
@@ -50,6 +52,7 @@ func (c *Cost) Kinds() string {
 func (c *Cost) Add(o *Cost) {
 	c.Uploads, c.UploadBytes = c.Uploads+o.Uploads, c.UploadBytes+o.UploadBytes
 	c.Bytes, c.Listings, c.Renewals = c.Bytes+o.Bytes, c.Listings+o.Listings, c.Renewals+o.Renewals
+	c.Operations, c.Expected = c.Operations+o.Operations, c.Expected || o.Expected
 	c.Unlimited, c.Attempts = c.Unlimited || o.Unlimited, max(c.Attempts, o.Attempts)
 	for _, r := range o.Requests {
 		c.addRequests(r)
@@ -68,7 +71,29 @@ func (c *Cost) addRequests(r OfKind) {
 
 // SayUploads describes the requests of the preparation.
 func (c *Cost) SayUploads() string {
-	return fmt.Sprintf("%s PUT requests%s at most", Count(c.Uploads), Amount(c.UploadBytes))
+	return c.AtMost(fmt.Sprintf("%s %s%s", Count(c.Uploads), human.Choose(uint64(c.Uploads), "PUT request", "PUT requests"), Amount(c.UploadBytes)))
+}
+
+// AtMost says that an amount is a maximum, or an expected value.
+func (c *Cost) AtMost(amount string) string {
+	if c.Expected {
+		return "about " + amount
+	}
+	return amount + " at most"
+}
+
+// SayOperations describes operations of an unknown number of requests; limit is what limits them.
+func (c *Cost) SayOperations(limit string) string {
+	return fmt.Sprintf("%s at most%s; the sizes of the objects decide how many %s requests these take",
+		human.PluralGrouped(uint64(c.Operations), "operation"), limit, c.Kinds())
+}
+
+// SayRetries describes retries, to follow a number of requests.
+func (c *Cost) SayRetries() string {
+	if c.Attempts <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(", up to %d times as many if all of them fail (--retries)", c.Attempts)
 }
 
 // SayRequests lists the requests of the measurement by kind.

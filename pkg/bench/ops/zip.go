@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -24,8 +25,8 @@ type Zip struct {
 	files []store.Object // their keys are ARCHIVE.zip/FILE
 }
 
-// MaxSize returns the maximum size of the ZIP.
-func (z *Zip) MaxSize() int64 { return archive.ZipSize(z.Files, z.Sizes.Max()) }
+// MeanSize returns the expected size of the ZIP.
+func (z *Zip) MeanSize() int64 { return archive.ZipSize(z.Files, int64(math.Ceil(z.Sizes.Mean()))) }
 
 // extract makes a store read files of archives.
 var extract = []store.Header{{Name: "x-minio-extract", Value: "true"}}
