@@ -13,6 +13,10 @@ import (
 // addCache adds to the report which share of the downloads a cache could have served. All requests of the log use the cache, and
 // downloads that started in a window of the report count.
 func (o *Options) addCache(log Log, r *results.Report) error {
+	if h := log.Header(); h.HasVersions() {
+		r.Warnings = append(r.Warnings, "--cache: the log does not say which versions of the objects were downloaded, so nothing is known about a cache.")
+		return nil
+	}
 	c := workload.NewCacheCounter(o.Cache)
 	_, err := o.read(log, ignoreDecisions, func(batch []oplog.Record) error {
 		for i := range batch {

@@ -118,6 +118,17 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// Versions of an object are different data, and rows do not name them.
+func TestCacheOfVersions(t *testing.T) {
+	t.Parallel()
+	rows := []oplog.Record{{Op: "GET", Key: "a", Start: 1e18, Duration: 1, Bytes: 5, Objects: 1}}
+	log := windowed(rows, oplog.Window{Start: 1e18, Begin: 1e18, End: 2e18})
+	log.header.Parameters = map[string]string{"versions": "4"}
+	if r := analyzeLog(t, log, Options{Cache: 100}); r.Cache != nil || !strings.Contains(strings.Join(r.Warnings, " "), "--cache: the log does not say which versions") {
+		t.Errorf("%+v, %q", r.Cache, r.Warnings)
+	}
+}
+
 func TestCacheWithoutDownloads(t *testing.T) {
 	t.Parallel()
 	rows := []oplog.Record{{Op: "PUT", Key: "a", Start: 1e18, Duration: 1, Bytes: 5, Objects: 1}}

@@ -1,6 +1,8 @@
 package oplog
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"warp/pkg/hostload"
@@ -50,6 +52,15 @@ type Header struct {
 	// whether or not their text is known. A Writer also adds the column if
 	// there are Statements.
 	Scripted bool `json:"-"`
+}
+
+// HasVersions reports whether the run had several versions of its objects. Rows do not say which one they are about.
+func (h *Header) HasVersions() bool {
+	n, _ := strconv.Atoi(h.Parameters["versions"])
+	if n > 1 || h.Benchmark == "versioned" {
+		return true
+	}
+	return slices.ContainsFunc(h.Merged, func(o Origin) bool { return o.Header.HasVersions() })
 }
 
 // A Workload says what load a run makes. Package identity computes it.

@@ -144,10 +144,10 @@ func TestNotSent(t *testing.T) {
 // Objects in parts have the parts that the log has. Parts of one that failed are not sent.
 func TestPlanInParts(t *testing.T) {
 	t.Parallel()
-	failed := row("UPLOAD", "f", 20, 0)
+	failed := long("UPLOAD", "f", 20, 4)
 	failed.Err = "SlowDown: later"
-	path := writeLog(t, header(), row("UPLOAD", "u", 0, 0), row("PUTPART", "u", 1, 100), row("PUTPART", "u", 2, 100), row("PUTPART", "u", 3, 60),
-		row("DOWNLOAD", "d", 10, 0), row("GETPART", "d", 11, 40), row("GETPART", "d", 12, 40), failed, row("PUTPART", "f", 21, 100))
+	path := writeLog(t, header(), long("UPLOAD", "u", 0, 4), row("PUTPART", "u", 1, 100), row("PUTPART", "u", 2, 100), row("PUTPART", "u", 3, 60),
+		long("DOWNLOAD", "d", 10, 4), row("GETPART", "d", 11, 40), row("GETPART", "d", 12, 40), failed, row("PUTPART", "f", 21, 100))
 	p := readPlan(t, path, 1)
 	all, _ := requests(t, p)
 	want := []Request{{Kind: Upload, Size: 260, Parts: 3, Part: 100}, {Kind: Download, Object: 1, Size: 80, Parts: 2, Part: 40}}
@@ -159,6 +159,38 @@ func TestPlanInParts(t *testing.T) {
 	}
 	if len(p.Replay.NotSent) != 1 || p.Replay.NotSent[0] != (oplog.NotSent{Op: "UPLOAD", Why: "it failed", Count: 1}) || p.Written != 260 {
 		t.Errorf("%+v, %d bytes are written", p.Replay, p.Written)
+	}
+}
+
+// long returns a request that took some milliseconds.
+func long(op, key string, at, took int64) oplog.Record {
+	r := row(op, key, at, 0)
+	r.Duration = time.Duration(took) * time.Millisecond
+	return r
+}
+
+// Parts belong to the transfer that their thread was about, also if others transferred the same object at the same time, and if it
+// was due while the thread still sent another one.
+func TestPlanPartsByThread(t *testing.T) {
+	t.Parallel()
+	by := func(thread uint32, r oplog.Record) oplog.Record {
+		r.Thread = thread
+		return r
+	}
+	due := long("DOWNLOAD", "d", 20, 5)
+	due.Due = due.Start - 8e6 // at 12 ms
+	path := writeLog(t, header(), by(1, long("DOWNLOAD", "d", 10, 9)), by(2, long("DOWNLOAD", "d", 11, 9)), by(1, due),
+		by(1, row("GETPART", "d", 10, 40)), by(1, row("GETPART", "d", 15, 40)), by(1, row("GETPART", "d", 16, 10)),
+		by(2, row("GETPART", "d", 12, 40)), by(2, row("GETPART", "d", 18, 50)), by(1, row("GETPART", "d", 21, 90)),
+		by(1, row("GETPART", "d", 30, 90))) // of a download whose row the log lacks
+	p := readPlan(t, path, 1)
+	all, _ := requests(t, p)
+	want := []Request{{Kind: Download, Size: 90, Parts: 3, Part: 40}, {Kind: Download, Size: 90, Parts: 2, Part: 50}, {Kind: Download, Size: 90, Parts: 1, Part: 90}}
+	if !reflect.DeepEqual(all, want) {
+		t.Errorf("%+v, want %+v", all, want)
+	}
+	if want := []Object{{true, 90}}; !reflect.DeepEqual(p.Objects, want) {
+		t.Errorf("objects %+v, want %+v", p.Objects, want)
 	}
 }
 
@@ -276,5 +308,16 @@ func TestFidelity(t *testing.T) {
 	}
 	if len(h.NotSent) != 1 {
 		t.Error("the report has changed the header")
+	}
+}
+
+// Rows that do not say which version of an object they are about cannot be sent again.
+func TestPlanOfVersions(t *testing.T) {
+	t.Parallel()
+	h := header()
+	h.Benchmark, h.Parameters = "get", map[string]string{"versions": "3"}
+	_, err := Read(t.Context(), writeLog(t, h, row("GET", "a", 1, 10)), Options{Speed: 1, Folder: t.TempDir()})
+	if !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "one version of an object") {
+		t.Error(err)
 	}
 }

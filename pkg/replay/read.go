@@ -73,8 +73,8 @@ func reasons(all []oplog.NotSent) (text string) {
 type log struct {
 	header      oplog.Header
 	preparation *oplog.Preparation
-	benchmarks  map[clientID]string // of the clients of a merged log
-	sorted      *extsort.Sorter     // rows by the time at which they count
+	headers     map[clientID]*oplog.Header // of the clients of a merged log
+	sorted      *extsort.Sorter            // rows by the time at which they count
 	body        []byte
 	notSent     map[oplog.NotSent]int64 // without Count
 	threads     map[thread]struct{}
@@ -89,9 +89,10 @@ type thread struct {
 
 func newLog(h oplog.Header, sorted *extsort.Sorter) *log {
 	l := &log{header: h, preparation: oplog.NewPreparation(&h), sorted: sorted,
-		notSent: map[oplog.NotSent]int64{}, threads: map[thread]struct{}{}, benchmarks: map[clientID]string{}}
-	for _, o := range h.Merged {
-		l.benchmarks[clientID{o.Run, o.Client}] = o.Header.Benchmark
+		notSent: map[oplog.NotSent]int64{}, threads: map[thread]struct{}{}, headers: map[clientID]*oplog.Header{}}
+	for i := range h.Merged {
+		o := &h.Merged[i]
+		l.headers[clientID{o.Run, o.Client}] = &o.Header
 	}
 	return l
 }
@@ -110,12 +111,18 @@ const (
 	partGet    = failed + 3
 )
 
+// inParts reports whether a row is about an object in parts, or about a part. Such a row also has its thread, the delay of its
+// start, and its duration.
+func (c code) inParts() bool {
+	return c == requested+code(Upload) || c == requested+code(Download) || c >= failedPart
+}
+
 // add adds a batch of rows.
 func (l *log) add(batch []oplog.Record) error {
 	for i := range batch {
 		r := &batch[i]
 		from, before := clientID{r.Run, r.Client}, l.preparation.Has(r)
-		c, why := classify(r, cmp.Or(l.benchmarks[from], l.header.Benchmark))
+		c, why := classify(r, cmp.Or(l.headers[from], &l.header))
 		switch {
 		case before && r.Op == "PUT" && r.Err == "" && r.Objects == 1:
 			c = prepared
@@ -132,6 +139,11 @@ func (l *log) add(batch []oplog.Record) error {
 		}
 		l.body = append(l.body[:0], byte(c))
 		l.body = binary.AppendUvarint(l.body, uint64(r.Bytes))
+		if c.inParts() {
+			l.body = binary.AppendUvarint(l.body, uint64(r.Thread))
+			l.body = binary.AppendUvarint(l.body, uint64(max(r.Start-r.Counted(), 0)))
+			l.body = binary.AppendUvarint(l.body, uint64(max(r.Duration, 0)))
+		}
 		l.body = append(l.body, r.Key...)
 		if err := l.sorted.Add(&extsort.Row{At: r.Counted(), Body: l.body}); err != nil {
 			return err
@@ -141,7 +153,7 @@ func (l *log) add(batch []oplog.Record) error {
 }
 
 // classify returns the kind of a row, or the reason why it cannot be sent again.
-func classify(r *oplog.Record, benchmark string) (c code, why string) {
+func classify(r *oplog.Record, h *oplog.Header) (c code, why string) {
 	switch r.Op {
 	case "PUTPART":
 		return partPut, ""
@@ -161,8 +173,8 @@ func classify(r *oplog.Record, benchmark string) (c code, why string) {
 		return failed, "it had a condition, or depended on the answer to another one"
 	case r.Key == "":
 		return failed, "the log does not name its object"
-	case elsewhere[benchmark] != "":
-		return failed, elsewhere[benchmark]
+	case elsewhere(h) != "":
+		return failed, elsewhere(h)
 	case r.Objects != 1:
 		return failed, "the log names only one of its objects"
 	}
@@ -171,12 +183,19 @@ func classify(r *oplog.Record, benchmark string) (c code, why string) {
 
 var kindNames = Names()
 
-// elsewhere has the benchmarks whose rows have the names of common operations, but are about something else.
-var elsewhere = map[string]string{
-	"zip":       "it is about a file within an archive",
-	"snowball":  "it is about an archive of objects",
-	"versioned": "it is about one version of an object",
-	"multipart": "it is about a part of an object",
+// elsewhere says what the rows of a run are about if they have the names of common operations, but are not about whole objects.
+func elsewhere(h *oplog.Header) string {
+	switch {
+	case h.Benchmark == "zip":
+		return "it is about a file within an archive"
+	case h.Benchmark == "snowball":
+		return "it is about an archive of objects"
+	case h.Benchmark == "multipart":
+		return "it is about a part of an object"
+	case h.HasVersions():
+		return "it is about one version of an object"
+	}
+	return ""
 }
 
 // unknown is the size of an object that is not known.
@@ -188,7 +207,12 @@ type planned struct {
 	exact            bool  // it is the size of an upload
 	prepare          bool
 	requests, writes uint32
-	up, down         int32 // the latest transfers; none if they failed, or there was none
+}
+
+// A span is the time in which a thread uploaded or downloaded an object in parts.
+type span struct {
+	start, end int64
+	transfer   int32 // none if it failed
 }
 
 const none = -1
@@ -203,14 +227,15 @@ type planner struct {
 	out     *writer
 	keys    map[string]uint32
 	objects []planned
-	sizes   []int64 // of uploads that the requests make
-	begin   int64   // when the first request was due
+	spans   map[uint32][]span // by thread, in the order of their starts
+	sizes   []int64           // of uploads that the requests make
+	begin   int64             // when the first request was due
 	last    int64
 }
 
 // plan makes the plan.
 func (l *log) plan(ctx context.Context, o Options) (*Plan, error) {
-	p := &planner{Plan: &Plan{Speed: o.Speed, Threads: len(l.threads)}, log: l, keys: map[string]uint32{}}
+	p := &planner{Plan: &Plan{Speed: o.Speed, Threads: len(l.threads)}, log: l, keys: map[string]uint32{}, spans: map[uint32][]span{}}
 	p.AtOnce, p.Head = l.partsAtOnce()
 	var err error
 	if p.out, err = newWriter(o.Folder); err != nil {
@@ -252,28 +277,37 @@ func (p *planner) add(row *extsort.Row) error {
 	if len(row.Body) < 2 {
 		return errRow
 	}
-	c := code(row.Body[0])
-	bytes, n := binary.Uvarint(row.Body[1:])
-	if n <= 0 {
-		return errRow
+	c, rest := code(row.Body[0]), row.Body[1:]
+	var numbers [4]int64 // size, thread, delay of the start, duration
+	fields := numbers[:1]
+	if c.inParts() {
+		fields = numbers[:]
 	}
-	index, err := p.object(row.Body[1+n:])
+	for i := range fields {
+		x, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return errRow
+		}
+		fields[i], rest = int64(x), rest[n:]
+	}
+	index, err := p.object(rest)
 	if err != nil {
 		return err
 	}
-	o, size := &p.objects[index], int64(bytes)
+	size, thread, start := numbers[0], uint32(numbers[1]), row.At+numbers[2]
 	switch c {
 	case prepared:
-		if o.requests == 0 {
+		if o := &p.objects[index]; o.requests == 0 {
 			o.size, o.exact = size, true
 		}
+	case partPut, partGet:
+		p.part(thread, start, size)
 	case failedPart:
-		o.up, o.down = none, none
-	case partPut:
-		p.part(o.up, size)
-	case partGet:
-		p.part(o.down, size)
+		p.spans[thread] = append(p.spans[thread], span{start, start + numbers[3], none})
 	default:
+		if c.inParts() {
+			p.spans[thread] = append(p.spans[thread], span{start, start + numbers[3], int32(len(p.transfers))})
+		}
 		return p.request(row.At, Kind(c-requested), index, size)
 	}
 	return nil
@@ -289,16 +323,22 @@ func (p *planner) object(key []byte) (uint32, error) {
 	}
 	i := uint32(len(p.objects))
 	p.keys[string(key)] = i
-	p.objects = append(p.objects, planned{size: unknown, up: none, down: none})
+	p.objects = append(p.objects, planned{size: unknown})
 	return i, nil
 }
 
-// part adds a part to a transfer. Parts of one that failed are not sent, like the whole.
-func (p *planner) part(of int32, size int64) {
-	if of == none {
+// part adds a part to the transfer during which its thread sent it: several threads may transfer the same object at the same time.
+// Parts of one that failed are not sent, like the whole.
+func (p *planner) part(thread uint32, start, size int64) {
+	spans := p.spans[thread]
+	for len(spans) > 0 && spans[0].end < start {
+		spans = spans[1:]
+	}
+	p.spans[thread] = spans
+	if len(spans) == 0 || spans[0].start > start || spans[0].transfer == none {
 		return
 	}
-	t := &p.transfers[of]
+	t := &p.transfers[spans[0].transfer]
 	t.parts++
 	t.part, t.total = max(t.part, size), t.total+size
 }
@@ -324,13 +364,8 @@ func (p *planner) request(at int64, kind Kind, index uint32, size int64) error {
 		p.sizes = append(p.sizes, size)
 		p.Written += size
 	case kind == Upload || kind == Download:
-		number := int32(len(p.transfers))
+		r.size = int64(len(p.transfers))
 		p.transfers = append(p.transfers, transfer{object: index, first: o.writes == 0, upload: kind == Upload})
-		if r.size = int64(number); kind == Upload {
-			o.up = number
-		} else {
-			o.down = number
-		}
 	}
 	o.requests++
 	if kind.Writes() {

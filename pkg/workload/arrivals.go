@@ -113,15 +113,21 @@ func (c *dispersionCounter) end() (d Dispersion, ok bool) {
 func gapsOf(all []Dispersion) Gaps {
 	kind := UnknownGaps
 	for _, d := range all {
-		chance := 3 * math.Sqrt(2/float64(d.Intervals))
 		switch {
-		case d.Index > max(1.5, 1+chance):
+		case d.Index > max(1.5, d.byChance(3)):
 			return BurstyGaps
-		case d.Index < min(.5, 1-chance):
+		case d.Index < min(.5, d.byChance(-3)):
 			kind = EvenGaps
 		case kind == UnknownGaps:
 			kind = PoissonGaps
 		}
 	}
 	return kind
+}
+
+// byChance returns the index of a Poisson process that is that many standard deviations from the usual one. The index has a
+// chi-squared distribution, whose cube root is about normal (Wilson and Hilferty, 1931).
+func (d *Dispersion) byChance(deviations float64) float64 {
+	variance := 2 / (9 * float64(d.Intervals))
+	return math.Pow(1-variance+deviations*math.Sqrt(variance), 3)
 }

@@ -41,6 +41,7 @@ type Collector struct {
 	last             int64 // start of the last request
 	lines            Lines
 	formats, notes   map[string]bool
+	versions         bool // objects have several, which requests do not name
 	resolution       float64
 }
 
@@ -82,6 +83,9 @@ func (c *Collector) AddFormat(name string, resolution float64) {
 
 // AddNote adds a note to the profile, which must not contain names from a log.
 func (c *Collector) AddNote(text string) { c.notes[text] = true }
+
+// AddVersions says that objects have several versions, and that requests do not name them.
+func (c *Collector) AddVersions() { c.versions = true }
 
 // AddLines adds the lines of a log.
 func (c *Collector) AddLines(l Lines) {
@@ -215,10 +219,10 @@ func (c *Collector) arrivals() Arrivals {
 }
 
 // reused returns what caches could have served: from the largest one that is useless to the smallest one that no larger one
-// can beat.
+// can beat. It returns nil if that is unknown.
 func (c *Collector) reused() *Reuse {
 	r := c.cache.reuse.Result()
-	if r.Total.Requests == 0 {
+	if r.Total.Requests == 0 || c.versions {
 		return nil
 	}
 	u := &Reuse{Requests: r.Total.Requests, Bytes: r.Total.Bytes, Objects: r.Objects, Sampled: r.Sampled,
@@ -248,6 +252,9 @@ func (c *Collector) note(p *Profile) {
 	if c.order.late > 0 {
 		add("%s more than %s lines after requests that started later. Popularity and mix are exact, reuse and arrivals approximate. Name the logs in order of time.",
 			human.Count(c.order.late, "request was", "requests were"), human.Grouped(pending/2))
+	}
+	if c.versions {
+		add("The log does not say which versions of the objects were used, so nothing is known about their reuse.")
 	}
 	if p.Popularity != nil && p.Popularity.Sampled < 1 || p.Reuse != nil && p.Reuse.Sampled < 1 {
 		add("There are more than %s objects, so popularity and reuse are estimates from a sample of them.", human.Grouped(maxKeys))

@@ -145,6 +145,7 @@ func TestGaps(t *testing.T) {
 		want Gaps
 	}{
 		"even":    {func(int) float64 { return 1e7 }, 10_000, EvenGaps},
+		"seconds": {func(int) float64 { return 1e7 }, 1200, EvenGaps},
 		"rare":    {func(int) float64 { return 3e9 }, 2000, EvenGaps},
 		"poisson": {func(int) float64 { return 1e7 * random.ExpFloat64() }, 20_000, PoissonGaps},
 		"day": {func(i int) float64 { return 2e9 * random.ExpFloat64() / (1.1 + math.Sin(float64(i)/6000)) },

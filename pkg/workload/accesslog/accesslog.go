@@ -266,6 +266,9 @@ func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Coll
 	} else {
 		to.AddFormat(formatWarp, 0)
 	}
+	if h.HasVersions() {
+		to.AddVersions()
+	}
 	to.AddLines(workload.Lines{Read: n})
 	return log.Warnings(), nil
 }
