@@ -64,6 +64,15 @@ func Figures(r *results.Report) string {
 	return text
 }
 
+// Left says how long the other runs of a series take, to follow the figures of a run; "" if it was the last one. about is
+// the precision, such as "about".
+func Left(about string, left time.Duration) string {
+	if left <= 0 {
+		return ""
+	}
+	return "; " + about + " " + human.Duration(max(left.Round(time.Second), time.Second)) + " left"
+}
+
 // A FolderError is an error of a folder of runs, without which no other run can be made either.
 type FolderError struct{ Err error }
 

@@ -349,7 +349,7 @@ func (s *Sweep) sayProgress(r *series.Entry, missing []*series.Entry, i int) {
 		}
 	}
 	left := time.Duration(len(missing)-i-1) * (s.spent/time.Duration(s.made) + s.Pause)
-	s.inv.Notef("run %d of %d, %s: %s; about %s left", i+1, len(missing), s.at[r].label, figures, human.Duration(left.Round(time.Second)))
+	s.inv.Notef("run %d of %d, %s: %s%s", i+1, len(missing), s.at[r].label, figures, child.Left("about", left))
 }
 
 // Result evaluates the runs that were made.

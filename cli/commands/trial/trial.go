@@ -375,7 +375,7 @@ func (t *Trial) sayProgress(s *series, member int) {
 	if len(t.looks) > 1 {
 		atMost = "at most"
 	}
-	t.inv.Notef("run %d of %d, %s %d, %s: %s; %s %s left", t.made, all, t.roundWord(), n, s.names[member], child.Figures(r), atMost, human.Duration(left.Round(time.Second)))
+	t.inv.Notef("run %d of %d, %s %d, %s: %s%s", t.made, all, t.roundWord(), n, s.names[member], child.Figures(r), child.Left(atMost, left))
 	if why := compare.Unfit(r, t.Compare.MaxErrors); why != "" && !t.warned {
 		t.warned = true // early, since the rest may take hours
 		t.inv.Warnf("run %d cannot be judged, so there will be no verdict%s: %s", t.made, t.aboutSide(s, member), why)
