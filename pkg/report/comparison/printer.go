@@ -31,6 +31,22 @@ func (t *verdictTable) add(v compare.Verdict, cells ...string) {
 	t.verdicts = append(t.verdicts, v)
 }
 
+// stack moves the cells of a column to rows of their own, below those of the column before it.
+func (t *verdictTable) stack(column int) {
+	var rows [][]string
+	var verdicts []compare.Verdict
+	for i, r := range t.Rows {
+		rows, verdicts = append(rows, r), append(verdicts, t.verdicts[i])
+		if r[column] == "" {
+			continue
+		}
+		below := make([]string, len(r))
+		below[column-1], r[column] = r[column], ""
+		rows, verdicts = append(rows, below), append(verdicts, "")
+	}
+	t.Rows, t.verdicts = rows, verdicts
+}
+
 // print prints the table with colored verdicts.
 func (t *verdictTable) print() {
 	t.p.Table(t.Table, func(row, column int, cell string) string {

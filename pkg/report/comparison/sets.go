@@ -218,19 +218,24 @@ func (p *textPrinter) severalSubject(s *compare.Subject, c *compare.Comparisons)
 		printer.Without(columnN),
 		func(r []string) { r[columnMedian] = withoutSpread(r[columnMedian]) },
 		printer.Without(columnP))
+	if t.Width()-p.MaxWidth() > t.Widths()[0]-minName {
+		t.stack(columnInterval)
+	}
 	p.shortenNames(t.Table)
-	t.Fit(p.MaxWidth(), printer.Without(columnInterval))
+	t.Fit(p.MaxWidth(), printer.Without(columnMedian))
 	t.print()
 }
 
+// minName is the min width of the names of sets.
+const minName = 12
+
 // shortenNames cuts the names of sets if there is no room for the table.
 func (p *textPrinter) shortenNames(t *printer.Table) {
-	const min = 12
 	over := t.Width() - p.MaxWidth()
 	if over <= 0 {
 		return
 	}
-	limit := max(min, t.Widths()[0]-over)
+	limit := max(minName, t.Widths()[0]-over)
 	for _, r := range t.Rows[1:] {
 		if name := []rune(r[0]); len(name) > limit {
 			half := (limit - 5) / 2 // after four blanks, before the ellipsis

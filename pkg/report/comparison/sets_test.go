@@ -153,10 +153,16 @@ func TestSeveralSetsFit(t *testing.T) {
 				}
 			}
 		}
+		if width == 60 {
+			golden(t, "several-stacked.txt", func(w io.Writer) error { return SetsText(w, c, printer.Options{Width: width}) })
+		}
 		var b bytes.Buffer
 		check.OK(t, SetsText(&b, c, printer.Options{Width: width}))
 		if !strings.Contains(b.String(), "~ undecided") {
 			t.Errorf("at %d columns, the verdicts are not there", width)
+		}
+		if !strings.Contains(b.String(), "-1078.1%…+14340.2%") {
+			t.Errorf("at %d columns, the intervals are not there", width)
 		}
 		for l := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
