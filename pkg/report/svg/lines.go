@@ -125,8 +125,11 @@ func (c *Chart) SVG() string {
 				continue
 			}
 			fmt.Fprintf(&b, `<path %s vector-effect="non-scaling-stroke" d="`, pen(l.Color, l.Class))
-			c.path(&b, l.Y)
+			alone := c.path(&b, l.Y)
 			b.WriteString(`"/>`)
+			if alone != "" { // the round ends of a line without length
+				fmt.Fprintf(&b, `<path class="s%d" stroke="%s" stroke-width="6" vector-effect="non-scaling-stroke" d="%s"/>`, l.Color, Color(l.Color), alone)
+			}
 		}
 		b.WriteString(`</svg>`)
 		if c.Labels {
@@ -173,8 +176,8 @@ func (c *Chart) place(i int, v float64) (x, y int, ok bool) {
 	return whole(c.XScale.at(c.X[i]), across), whole(1-c.YScale.at(v), down), true
 }
 
-// path writes a line in relative coordinates, which are shortest.
-func (c *Chart) path(b *strings.Builder, y []float64) {
+// path writes a line in relative coordinates, which are shortest. It returns the points without a neighbour, which are no line.
+func (c *Chart) path(b *strings.Builder, y []float64) (alone string) {
 	px, py, pen, again := 0, 0, false, false
 	for i := range y {
 		x, v, ok := c.place(i, y[i])
@@ -182,18 +185,18 @@ func (c *Chart) path(b *strings.Builder, y []float64) {
 		case !ok:
 			pen = false
 			continue
+		case !pen && (i+1 == len(y) || math.IsNaN(y[i+1])):
+			alone += fmt.Sprintf("M%d %dh0", x, v)
 		case !pen:
 			fmt.Fprintf(b, "M%d %d", x, v)
 			again = false
-			if i+1 == len(y) || math.IsNaN(y[i+1]) {
-				b.WriteString("h0") // a point by itself
-			}
 		default:
 			step(b, x-px, v-py, again)
 			again = true
 		}
 		px, py, pen = x, v, true
 	}
+	return alone
 }
 
 // area writes the areas between two lines, one from gap to gap.
