@@ -17,6 +17,9 @@ const (
 	MixedParts        Flaw = "mixed-parts"        // an object of several parts has its last part from the upload before
 	EarlyParts        Flaw = "early-parts"        // parts of an upload are readable before it is completed
 	SkippedDeletions  Flaw = "skipped-deletions"  // one acknowledged deletion in 100 is not made
+	SimilarETags      Flaw = "similar-etags"      // If-Match of a write compares only the first 8 characters
+	LostCompletions   Flaw = "lost-completions"   // a completed upload in parts does not replace an existing object
+	StaleRanges       Flaw = "stale-ranges"       // ranges are of what was current 200 ms ago
 )
 
 // Behaviour that breaks no promise.
@@ -57,6 +60,9 @@ func Kinds() []Kind {
 		{MixedParts, []string{whole}, 1},
 		{EarlyParts, []string{whole}, 1},
 		{SkippedDeletions, []string{read, list}, 1},
+		{SimilarETags, []string{register, remove}, 1},
+		{LostCompletions, []string{read}, 1},
+		{StaleRanges, []string{read}, 1},
 		{Conflicts, nil, 1},
 		{DroppedAnswers, nil, 1},
 		{DelayedWrites, nil, 1},
@@ -84,6 +90,8 @@ const (
 	busyOneIn    = 10
 	repeatOneIn  = 20
 	resetOneIn   = 20
+
+	comparedChars = 8
 
 	pauseEvery = 5 * time.Second
 	pauseFor   = time.Second

@@ -210,7 +210,7 @@ func (h host) get(b *bucket, key string, r *http.Request, query url.Values) *ans
 			return refusal(http.StatusNotImplemented, "NotImplemented")
 		}
 	}
-	v := h.read(b, key, h.stale)
+	v := h.read(b, key, h.stale || h.flaw == StaleRanges && r.Header.Get("Range") != "")
 	if v == nil {
 		return refusal(http.StatusNotFound, "NoSuchKey")
 	}

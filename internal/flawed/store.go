@@ -46,7 +46,7 @@ func Start(f Flaw, hosts int) (*Store, error) {
 		return nil, fmt.Errorf("unknown flaw %q", f)
 	}
 	s := &Store{flaw: f, started: time.Now(), buckets: make(map[string]*bucket)}
-	s.lag = map[Flaw]time.Duration{StaleHost: hostLag, StaleListings: listLag}[f]
+	s.lag = map[Flaw]time.Duration{StaleHost: hostLag, StaleRanges: hostLag, StaleListings: listLag}[f]
 	s.ended, s.end = context.WithCancel(context.Background())
 	for i := range hosts {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -173,10 +173,13 @@ func (b *bucket) forget(key string) {
 }
 
 // A condition of a request, from its headers.
-type condition struct{ match, noneMatch string }
+type condition struct {
+	match, noneMatch string
+	chars            int // of an ETag that are compared; 0 = all
+}
 
 func conditionOf(r *http.Request) condition {
-	return condition{r.Header.Get("If-Match"), r.Header.Get("If-None-Match")}
+	return condition{match: r.Header.Get("If-Match"), noneMatch: r.Header.Get("If-None-Match")}
 }
 
 func (c condition) given() bool { return c != condition{} }
@@ -186,11 +189,20 @@ func (c condition) check(now *version) *answer {
 	switch {
 	case c.match != "" && now == nil:
 		return refusal(http.StatusNotFound, "NoSuchKey")
-	case c.match != "" && strings.Trim(c.match, `"`) != strings.Trim(now.etag, `"`),
-		c.noneMatch != "" && now != nil && (c.noneMatch == "*" || strings.Trim(c.noneMatch, `"`) == strings.Trim(now.etag, `"`)):
+	case c.match != "" && !sameETag(c.match, now.etag, c.chars),
+		c.noneMatch != "" && now != nil && (c.noneMatch == "*" || sameETag(c.noneMatch, now.etag, 0)):
 		return refusal(http.StatusPreconditionFailed, "PreconditionFailed")
 	}
 	return nil
+}
+
+// sameETag reports whether two ETags are the same, or their first characters if their number is not 0.
+func sameETag(a, b string, chars int) bool {
+	a, b = strings.Trim(a, `"`), strings.Trim(b, `"`)
+	if chars > 0 {
+		a, b = a[:min(chars, len(a))], b[:min(chars, len(b))]
+	}
+	return a == b
 }
 
 // current returns the current version of an object. The bucket is locked.
@@ -202,7 +214,7 @@ func (b *bucket) current(key string) *version {
 }
 
 // write makes v the current version of an object, or deletes it if v is nil, if the condition holds.
-// then, if not nil, is called within the same step.
+// then, if not nil, is called within the same step; only completions have it.
 func (s *Store) write(b *bucket, key string, v *version, c condition, then func()) *answer {
 	own := spared(key)
 	if !own && c.given() {
@@ -213,12 +225,17 @@ func (s *Store) write(b *bucket, key string, v *version, c condition, then func(
 			return refusal(http.StatusNotImplemented, "NotImplemented")
 		case s.does(IgnoredConditions):
 			c = condition{}
+		case s.flaw == SimilarETags:
+			c.chars = comparedChars
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if refused := c.check(b.current(key)); refused != nil {
 		return refused
+	}
+	if now := b.current(key); c.chars > 0 && c.match != "" && !sameETag(c.match, now.etag, 0) {
+		s.shown.Add(1)
 	}
 	if !own && c.given() && s.does(LateWrites) {
 		b.mu.Unlock()
@@ -231,6 +248,8 @@ func (s *Store) write(b *bucket, key string, v *version, c condition, then func(
 	switch {
 	case own:
 	case v != nil && s.happens(LostWrites, lostOneIn), v == nil && s.happens(SkippedDeletions, skippedOneIn):
+		return nil
+	case then != nil && b.current(key) != nil && s.does(LostCompletions):
 		return nil
 	case v != nil && s.overwriteSlowly(b, key, v):
 		return nil

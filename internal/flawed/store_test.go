@@ -53,9 +53,12 @@ func put(h *store.Host, key, text string, c store.Condition) error {
 }
 
 // get returns the content of an object, or the code of the error.
-func get(h *store.Host, key string) string {
+func get(h *store.Host, key string) string { return getRange(h, key, 0) }
+
+// getRange returns so many bytes of the content of an object, or the code of the error. 0 bytes are all.
+func getRange(h *store.Host, key string, length int64) string {
 	var text bytes.Buffer
-	if _, err := h.Get(context.Background(), store.Get{Ref: ref(key), Into: &text}, store.NewTrace(time.Now())); err != nil {
+	if _, err := h.Get(context.Background(), store.Get{Ref: ref(key), Length: length, Into: &text}, store.NewTrace(time.Now())); err != nil {
 		return store.CodeOf(err)
 	}
 	return text.String()
@@ -152,6 +155,19 @@ func TestFlaws(t *testing.T) {
 				}
 			}
 			return false
+		},
+		flawed.SimilarETags: func(h []*store.Host) bool {
+			_ = put(h[0], "a", "1", always)
+			o, err := h[0].Stat(context.Background(), ref("a"), store.NewTrace(time.Now()))
+			return err == nil && put(h[0], "a", "2", store.Condition{Is: o.Token()[:8] + "?"}) == nil && get(h[0], "a") == "2" &&
+				put(h[0], "a", "3", store.Condition{Is: "?"}) != nil
+		},
+		flawed.LostCompletions: func(h []*store.Host) bool {
+			return uploaded(h[0], "1") == "1" && uploaded(h[0], "2") == "1"
+		},
+		flawed.StaleRanges: func(h []*store.Host) bool {
+			_ = put(h[0], "a", "1", always)
+			return getRange(h[0], "a", 1) == "NoSuchKey" && get(h[0], "a") == "1" && waitFor(func() bool { return getRange(h[0], "a", 1) == "1" })
 		},
 		flawed.Conflicts:       func(h []*store.Host) bool { return winners(h[0], "a") == 0 && len(keys(h[0])) == 0 },
 		flawed.UnknownRequests: func(h []*store.Host) bool { return winners(h[0], "a") == 0 && len(keys(h[0])) == 0 },

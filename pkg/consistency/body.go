@@ -58,7 +58,8 @@ func fillBlock(block []byte, key, token string, number, total int) {
 // A Body is a body that is being read, from the start of a block on. It is an io.Writer.
 type Body struct {
 	key    string
-	ranged bool
+	from   uint32
+	blocks uint32 // that were asked for; 0 = all
 	next   uint32 // number of the next block
 	total  uint32
 	size   int64
@@ -67,9 +68,9 @@ type Body struct {
 	damage string
 }
 
-// Reset prepares for the body of a key from a block on. Without ranged, it must be the whole body.
-func (b *Body) Reset(key string, from int, ranged bool) {
-	*b = Body{key: key, ranged: ranged, next: uint32(from), part: b.part[:0], tokens: b.tokens[:0]}
+// Reset prepares for so many blocks of the body of a key, from one on. 0 blocks are the whole body.
+func (b *Body) Reset(key string, from, blocks int) {
+	*b = Body{key: key, from: uint32(from), blocks: uint32(blocks), next: uint32(from), part: b.part[:0], tokens: b.tokens[:0]}
 }
 
 // Write reads more of the body. It never fails.
@@ -148,8 +149,10 @@ func (b *Body) Finish() string {
 		b.damaged("%s bytes are not whole blocks", strconv.FormatInt(b.size, 10))
 	case len(b.tokens) == 0 && b.damage == "":
 		b.damaged("it is empty")
-	case !b.ranged && b.next != b.total:
+	case b.blocks == 0 && b.next != b.total:
 		b.damaged("it has %d of %d blocks", b.next, b.total)
+	case b.blocks > 0 && b.next-b.from != min(b.blocks, b.total-b.from):
+		b.damaged("it has %d blocks instead of %d", b.next-b.from, b.blocks)
 	}
 	if b.damage != "" {
 		return b.damage

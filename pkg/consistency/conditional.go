@@ -46,6 +46,7 @@ func (j *judge) falseCondition(h *history, o *Operation) {
 	condition, isFalse := strings.CutPrefix(o.Condition, ifFalse)
 	switch {
 	case !isFalse:
+	case o.Outcome == Unsupported && strings.HasPrefix(condition, ifLike): // the store may know that it has no such ETag
 	case o.Outcome == Unsupported:
 		h.property.unsupported = append(h.property.unsupported, o)
 	case o.Outcome != Won || !o.isWrite():

@@ -59,6 +59,7 @@ type property struct {
 	results.ConsistencyProperty
 	unsupported []*Operation // conditions that the store does not know
 	ignored     bool
+	decisive    int  // requests without which nothing is known about the property
 	progress    bool // an update succeeded
 	open        []results.Violation
 	firsts      map[string]bool // rules of which a violation is shown
@@ -178,6 +179,9 @@ func (p *property) count(o *Operation) {
 	}
 	if o.answered() && (o.isRead() || o.Op == List) || o.Condition != "" && (o.Outcome == Won || o.Outcome == Lost) {
 		p.Checks++
+	}
+	if o.decides() {
+		p.decisive++
 	}
 	if strings.HasPrefix(o.Condition, ifFalse) || o.Condition == "" || !o.isWrite() {
 		return

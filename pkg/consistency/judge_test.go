@@ -95,6 +95,21 @@ func TestJudge(t *testing.T) {
 		{"a false condition was refused", Create, `
 			0-5 PUT k won - 0-0-1:1 -
 			6-7 PUT k lost false:absent 0-0-2:1 -`, held, ""},
+		{"no request with a condition was answered", Create, `
+			6-7 PUT k failed absent 0-0-2:1 -
+			9-9 GET k absent - - -`, undecided, "no request with a condition was answered"},
+		{"no deletion with a condition was answered", DeleteIf, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 PUT k won is:0-0-1:1 0-0-2:2 -
+			4-5 DELETE k failed is:0-0-1:1 0-0-3:2 -
+			9-9 GET k won - - 0-0-2:2`, undecided, "no request with a condition was answered"},
+		{"a similar ETag was accepted", Register, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 PUT k won false:like:0-0-1:1 0-0-2:2 -`, violated, "ignored: a request whose condition was false succeeded"},
+		{"a similar ETag was not understood", Register, `
+			0-1 PUT k won - 0-0-1:1 -
+			2-3 PUT k unsupported false:like:0-0-1:1 0-0-2:2 -
+			4-5 PUT k won is:0-0-1:1 0-0-3:2 -`, held, ""},
 		{"a condition that the store does not know", Create, `
 			6-7 PUT k unsupported false:absent 0-0-2:1 -`, results.ConsistencyNotSupported, ""},
 
@@ -167,6 +182,9 @@ func TestJudge(t *testing.T) {
 			2-9 PUT k won - 0-0-2:2 -
 			4-5 GET k won - - 0-0-2:2
 			6-7 GET k won - - 0-0-1:1`, held, ""},
+		{"no write succeeded", ReadAfterWrite, `
+			0-1 PUT k failed - 0-0-1:1 -
+			4-5 GET k absent - - -`, undecided, "no write succeeded"},
 		{"an old version", ReadAfterWrite, `
 			0-1 PUT k won - 0-0-1:1 -
 			2-3 PUT k won - 0-0-2:2 -
@@ -353,21 +371,23 @@ func TestBodies(t *testing.T) {
 		name, want string
 		body       []byte
 		from       int
-		ranged     bool
+		blocks     int
 	}{
-		{"whole", "0-0-1:1", first, 0, false},
-		{"a range", "0-0-2:2", second[BlockSize:], 1, true},
-		{"mixed", "0-0-1:1+0-0-2:2", mixed, 0, false},
-		{"a flipped bit", "!block 1 has a wrong checksum", flipped, 0, false},
-		{"cut off at a block", "!it has 2 of 3 blocks", first[:2*BlockSize], 0, false},
-		{"cut off in a block", "!9000 bytes are not whole blocks", first[:9000], 0, false},
-		{"empty", "!it is empty", nil, 0, false},
-		{"a wrong range", "!block 0 is where block 1 belongs", first[:BlockSize], 1, true},
-		{"another object", "!block 0 belongs to another object", AppendBody(nil, "j", "0-0-1:1", 1), 0, false},
+		{"whole", "0-0-1:1", first, 0, 0},
+		{"a range", "0-0-2:2", second[BlockSize:], 1, 2},
+		{"mixed", "0-0-1:1+0-0-2:2", mixed, 0, 0},
+		{"a flipped bit", "!block 1 has a wrong checksum", flipped, 0, 0},
+		{"cut off at a block", "!it has 2 of 3 blocks", first[:2*BlockSize], 0, 0},
+		{"cut off in a block", "!9000 bytes are not whole blocks", first[:9000], 0, 0},
+		{"empty", "!it is empty", nil, 0, 0},
+		{"a wrong range", "!block 0 is where block 1 belongs", first[:BlockSize], 1, 1},
+		{"a short range", "!it has 1 blocks instead of 2", second[BlockSize : 2*BlockSize], 1, 2},
+		{"a range up to the end", "0-0-2:2", second[BlockSize:], 1, 5},
+		{"another object", "!block 0 belongs to another object", AppendBody(nil, "j", "0-0-1:1", 1), 0, 0},
 	} {
 		for _, piece := range []int{1 << 20, 1000, BlockSize + 1} {
 			var b Body
-			b.Reset("k", test.from, test.ranged)
+			b.Reset("k", test.from, test.blocks)
 			for rest := test.body; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
 				if _, err := b.Write(rest[:min(piece, len(rest))]); err != nil {
 					t.Fatal(err)

@@ -21,12 +21,16 @@ const (
 const (
 	IfAbsent = "absent"  // no object of that name exists
 	ifIs     = "is:"     // followed by the token of the version that the request replaces, deletes or reads
+	ifLike   = "like:"   // followed by the token of a version whose name differs in the last character only
 	ifFalse  = "false:"  // in front of a condition that was false when the only client sent it
 	Aborted  = "aborted" // the upload in parts goes on after it was aborted
 )
 
 // IfIs returns the condition that the current version has that token.
 func IfIs(token string) string { return ifIs + token }
+
+// IfLike returns the condition that the current version has almost the name of the version with that token.
+func IfLike(token string) string { return ifLike + token }
 
 // False returns a condition that the only client of the key knew to be false.
 func False(condition string) string { return ifFalse + condition }
@@ -79,6 +83,23 @@ func (o *Operation) open() bool { return o.Outcome == Unknown || o.Outcome == Re
 
 // answered reports whether a read says what it saw.
 func (o *Operation) answered() bool { return o.Outcome == Won || o.Outcome == Absent }
+
+// decides reports whether the store answered a request that the property is about. Reads alone show nothing.
+func (o *Operation) decides() bool {
+	op, conditional := Put, true
+	switch o.Property {
+	case DeleteIf:
+		op = Delete
+	case CompleteIf:
+		op = Complete
+	case ReadAfterWrite, ListAfterWrite, Whole:
+		conditional = false
+	}
+	if conditional {
+		return o.Op == op && o.Condition != "" && (o.Outcome == Won || o.Outcome == Lost)
+	}
+	return o.isWrite() && o.acknowledged()
+}
 
 // effectEnd is the latest time at which a write took effect.
 func (o *Operation) effectEnd() int64 {

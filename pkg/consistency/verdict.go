@@ -111,6 +111,10 @@ func (j *judge) decide(p *property) (verdict, reason string) {
 		return results.ConsistencyUndecided, p.open[0].Rule
 	case p.Property == Register && p.Lost > 0 && !p.progress:
 		return results.ConsistencyUndecided, "no progress: no update ever succeeded, not even with a single worker"
+	case p.decisive == 0 && NeedsCondition(p.Property):
+		return results.ConsistencyUndecided, "no request with a condition was answered"
+	case p.decisive == 0:
+		return results.ConsistencyUndecided, "no write succeeded"
 	case p.Checks == 0:
 		return results.ConsistencyUndecided, "nothing was checked"
 	}

@@ -166,6 +166,9 @@ func (x *worker) uploadParts(ctx context.Context, q request, condition store.Con
 			parts = append(parts, part)
 			return err
 		})
+		if a.outcome == consistency.Unsupported {
+			x.load.noParts.Store(true)
+		}
 		if !a.won() {
 			break
 		}

@@ -40,7 +40,7 @@ func (x *worker) readAfterWrite(ctx context.Context) {
 		a = x.delete(ctx, write, store.Condition{})
 		k.gone = true
 	} else {
-		a = x.put(ctx, write, smallBlocks, store.Condition{})
+		a = x.write(ctx, write)
 		k.wrote(version{token: write.sent, store: a.version})
 	}
 	if !a.won() { // it may take effect at any later time: the key is left for good
@@ -50,9 +50,29 @@ func (x *worker) readAfterWrite(ctx context.Context) {
 	if x.rand.IntN(4) == 0 {
 		x.stat(ctx, q, k.written...)
 	} else {
-		x.get(ctx, q)
+		x.read(ctx, q)
 	}
 	x.readOther(ctx)
+}
+
+// write uploads an object, now and then in parts. Stores treat the two differently.
+func (x *worker) write(ctx context.Context, q request) answer {
+	if x.load.noParts.Load() || x.rand.IntN(8) > 0 {
+		return x.put(ctx, q, smallBlocks, store.Condition{})
+	}
+	upload, parts, a := x.uploadParts(ctx, q, store.Condition{}, smallBlocks)
+	if !a.won() {
+		return a
+	}
+	return x.completeUpload(ctx, q, upload, parts)
+}
+
+// read downloads an object, now and then as a range. Stores treat the two differently.
+func (x *worker) read(ctx context.Context, q request) answer {
+	if x.rand.IntN(8) > 0 {
+		return x.get(ctx, q)
+	}
+	return x.getBlocks(ctx, q, 0, smallBlocks, store.Condition{})
 }
 
 // readOther reads a key of any worker of any client.
@@ -61,7 +81,7 @@ func (x *worker) readOther(ctx context.Context) {
 	q := request{property: consistency.ReadAfterWrite}
 	if client == x.load.client {
 		q.key = x.load.key(client, consistency.ReadAfterWrite, key, x.load.written[key].Load())
-		x.get(ctx, q)
+		x.read(ctx, q)
 		return
 	}
 	// Other clients leave keys without saying so: now and then the next one is tried.
@@ -71,7 +91,7 @@ func (x *worker) readOther(ctx context.Context) {
 		generation++
 	}
 	q.key = x.load.key(client, consistency.ReadAfterWrite, key, generation)
-	if a := x.get(ctx, q); a.won() {
+	if a := x.read(ctx, q); a.won() {
 		x.guesses[at] = generation
 	}
 }
@@ -187,7 +207,6 @@ func (x *worker) overwrite(ctx context.Context) {
 	}
 	upload, parts, a := x.uploadParts(ctx, q, store.Condition{}, blocks...)
 	if !a.won() {
-		x.load.noParts.Store(a.outcome == consistency.Unsupported)
 		return
 	}
 	early := request{property: consistency.Whole, key: q.key}

@@ -165,7 +165,7 @@ func (x *worker) getBlocks(ctx context.Context, q request, from, blocks int, con
 	var body consistency.Body
 	return x.measure(ctx, q, func(ctx context.Context, r *bench.Request, a *answer) error {
 		r.Receives = true
-		body.Reset(q.key, from, blocks > 0)
+		body.Reset(q.key, from, blocks)
 		d, err := r.Get(ctx, store.Get{
 			Ref: x.ref(q.key), Offset: int64(from) * consistency.BlockSize, Length: int64(blocks) * consistency.BlockSize, Into: &body, If: condition,
 		}, r.Trace)

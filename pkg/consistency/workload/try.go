@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"strings"
 
 	"warp/pkg/consistency"
 	"warp/pkg/store"
@@ -54,16 +55,35 @@ func (x *worker) tryOnce(ctx context.Context, q request) string {
 	if !second.won() || first.version == "" || second.version == "" || first.version == second.version {
 		return consistency.Unknown
 	}
-	q.condition, q.sent = consistency.False(consistency.IfIs(old.sent)), x.token(3)
-	if q.property == consistency.DeleteIf {
-		return x.delete(ctx, q, store.Condition{Is: first.version}).outcome
+	outcome := x.tryVersion(ctx, q, consistency.False(consistency.IfIs(old.sent)), first.version)
+	if outcome == consistency.Lost {
+		outcome = x.tryVersion(ctx, q, consistency.False(consistency.IfLike(replaced.sent)), similar(second.version))
+		if outcome == consistency.Failed || outcome == consistency.Unsupported { // no ETag that the store could have made
+			outcome = consistency.Lost
+		}
 	}
-	outcome := x.put(ctx, q, smallBlocks, store.Condition{Is: first.version}).outcome
-	if outcome == consistency.Lost { // alone, with the current version, it should succeed
-		q.condition, q.sent = consistency.IfIs(replaced.sent), x.token(3)
-		x.put(ctx, q, smallBlocks, store.Condition{Is: second.version})
+	if outcome == consistency.Lost && q.property == consistency.Register { // alone, with the current version, it should succeed
+		x.tryVersion(ctx, q, consistency.IfIs(replaced.sent), second.version)
 	}
 	return outcome
+}
+
+// tryVersion replaces or deletes an object if its version is the given one, and returns the outcome.
+func (x *worker) tryVersion(ctx context.Context, q request, condition, version string) string {
+	q.condition, q.sent = condition, x.token(3)
+	if q.property == consistency.DeleteIf {
+		return x.delete(ctx, q, store.Condition{Is: version}).outcome
+	}
+	return x.put(ctx, q, smallBlocks, store.Condition{Is: version}).outcome
+}
+
+// similar returns a version that differs in its last character only: a store may compare just the first ones.
+func similar(version string) string {
+	last := "0"
+	if strings.HasSuffix(version, last) {
+		last = "1"
+	}
+	return version[:len(version)-1] + last
 }
 
 // tryComplete completes an upload in parts for an object that exists.
