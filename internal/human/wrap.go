@@ -6,9 +6,17 @@ import (
 )
 
 // Wrap breaks a text between words into lines of at most width characters, as far as its words allow. The first line continues
-// after the given number of characters; the others begin with indent.
+// after the given number of characters; the others begin with indent. A percent sign stays with its number.
 func Wrap(text string, before, width int, indent string) string {
-	return WrapWords(strings.Fields(text), before, width, indent, "")
+	var words []string
+	for _, word := range strings.Fields(text) {
+		if last := len(words) - 1; last >= 0 && strings.HasPrefix(word, "%") {
+			words[last] += " " + word
+			continue
+		}
+		words = append(words, word)
+	}
+	return WrapWords(words, before, width, indent, "")
 }
 
 // WrapWords is [Wrap] for words that may contain spaces. All lines but the last end with mark.

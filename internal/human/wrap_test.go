@@ -6,6 +6,14 @@ import (
 	"unicode/utf8"
 )
 
+// A percent sign stays with its number.
+func TestWrapPercent(t *testing.T) {
+	t.Parallel()
+	if got, want := Wrap("% the first is at 21 %, the other at 5 % of it", 0, 20, "  "), "% the first is at\n  21 %, the other at\n  5 % of it"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ head, text, mark, want string }{

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -161,7 +162,7 @@ func (r *Result) point(point int, runs []Measurement, rate compare.Choice) Point
 		p.Logs = append(p.Logs, run.Log)
 		why := compare.Unfit(run.Report, compare.MaxErrors)
 		if v := run.Report.Client; why == "" && v != nil && v.Verdict == results.ClientLimited {
-			why = v.Sentence
+			why = human.LowerFirst(v.Sentence)
 		}
 		if why != "" {
 			unfit++

@@ -88,10 +88,10 @@ func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	axis := concurrency(1, 2, 4, 8, 16)
 	all := runs(axis, [][]float64{{100}, {200}, {400}, {800}, {1600}})
-	all[4].Report.Client = &results.ClientVerdict{Verdict: results.ClientLimited, Sentence: "This machine was the limit, by far."}
+	all[4].Report.Client = &results.ClientVerdict{Verdict: results.ClientLimited, Sentence: "this machine was the limit, by far."}
 	all[3].Report.Operations[0].Errors = 100
 	r := Evaluate(all, Options{Axes: []Axis{axis}, Repeats: 1})
-	if r.Points[4].LeftOut != "This machine was the limit, by far." || r.Points[3].LeftOut != "9.1 % of its requests failed" {
+	if r.Points[4].LeftOut != "this machine was the limit, by far." || r.Points[3].LeftOut != "9.1 % of its requests failed" {
 		t.Errorf("%q, %q", r.Points[4].LeftOut, r.Points[3].LeftOut)
 	}
 	if c := &r.Conclusions[0]; c.Points != 3 || c.LeftOut != 2 || c.Best.Concurrency != 4 {

@@ -145,3 +145,13 @@ func TestSweepWarningsNamePoints(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A sentence begins with a capital letter, unless it is about one value of an axis.
+func TestNoConclusion(t *testing.T) {
+	t.Parallel()
+	r := &sweep.Result{Conclusions: []sweep.Conclusion{{}, {At: "obj.size=4KiB", Points: 1}}}
+	want := []string{"No conclusion, because no point can be used.", "obj.size=4KiB: no conclusion, because only 1 point can be used."}
+	if got := comparison.SweepRemarks(r); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

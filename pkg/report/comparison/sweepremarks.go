@@ -36,6 +36,9 @@ func conclusion(r *sweep.Result, c *sweep.Conclusion) (all []string) {
 		if c.Points > 0 {
 			few = "only " + human.Plural(c.Points, "point")
 		}
+		if at == "" {
+			return []string{fmt.Sprintf("No conclusion, because %s can be used.", few)}
+		}
 		return []string{fmt.Sprintf("%sno conclusion, because %s can be used.", at, few)}
 	}
 	metric, _ := results.FindMetric(c.Metric)
