@@ -139,7 +139,9 @@ func TestFindDryRun(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"get":                                                    "warp find needs an assertion",
+		"get": "warp find needs an assertion",
+		"--assert=response.p99<1ms --search=concurrent get":      "assert the service time, such as p99, or leave out --search",
+		"--assert=p99<1ms --start=0 get":                         "0 is not a load between 0.1 and 100,000,000",
 		"--assert=p99<1ms --rps-limit=5 get":                     "--rps-limit cannot be used in warp find",
 		"--assert=p99<1ms --duration=5s get":                     "--duration cannot be used in warp find",
 		"--assert=p99<1ms --stages=1m@5 get":                     "--stages cannot be used in warp find",

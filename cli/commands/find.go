@@ -93,7 +93,7 @@ func findCommand(benchmarkFlags []cli.Flag) *command.Command {
 
 func loadValid(n float64) error {
 	if !(n >= minLoad && n <= maxLoad) {
-		return flagtype.Wrong("%g is not a load between %g and %g", n, minLoad, maxLoad)
+		return flagtype.Wrong("%g is not a load between %g and %s", n, minLoad, human.Grouped(int64(maxLoad)))
 	}
 	return nil
 }
@@ -231,6 +231,8 @@ func (f *findFlags) check(inv *command.Invocation) error {
 			return exit.Usagef("--assert: %q is about pieces that are longer than a step", a.Text)
 		case a.Metric.Stat == assert.Max || a.Metric.Stat == assert.Min:
 			return exit.Usagef("--assert: %q: a search needs an interval, and an extreme has none", a.Text).WithHint("use a percentile, such as p99.9")
+		case f.Closed && a.Metric.Family == assert.Response:
+			return exit.Usagef("--assert: %q: a search for a number of workers has no response times", a.Text).WithHint("assert the service time, such as p99, or leave out --search")
 		case !f.Closed && a.Metric.Family == assert.Duration:
 			inv.Notef("%s is a service time, which leaves out how long requests waited for a worker; response.%s includes it", a.Subject(), a.Metric)
 		}
