@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -76,7 +77,7 @@ func showHistory(inv *command.Invocation, h *compare.History, csv *reports.CSVFl
 	return reports.Show(inv, h, text, html, func(o page.Options) *page.Page { return page.History(h, o) })
 }
 
-// pastRuns reads the runs that the arguments name.
+// pastRuns reads the runs that the arguments name. Of folders and patterns, it leaves out files that are no runs, with a warning.
 func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past, err error) {
 	args := inv.Args
 	if len(args) == 0 {
@@ -85,6 +86,7 @@ func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past,
 		}
 		args = []string{baselineFolder}
 	}
+	var unread error // the first file that was left out
 	for _, arg := range args {
 		sets, err := runlog.FindFolders(arg)
 		if err != nil {
@@ -94,22 +96,36 @@ func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past,
 			if len(all)+len(s.Paths) > maxHistory {
 				return nil, exit.Usagef("these are more than %s", human.Plural(maxHistory, "run")).WithHint("name the latest ones with a pattern")
 			}
-			runs, err := s.Read(ctx, inv.In, inv.Debugf, inv.Warnf, aggregate.Options{})
-			if err != nil {
-				return nil, err
-			}
-			for _, r := range runs {
-				inv.Hide.Strings(r.Report)
-				r.Report = r.Report.Compact()
-				past := compare.Past{Run: r, Label: labelOf(r.Name)}
-				if s.Named {
-					past.Set, past.Label = s.Name, s.Name
+			for i, path := range s.Paths {
+				inv.Debugf("reading %s, %d of %d", path, i+1, len(s.Paths))
+				one := runlog.Set{Name: s.Name, Paths: []string{path}, One: true}
+				runs, err := one.Read(ctx, inv.In, inv.Debugf, inv.Warnf, aggregate.Options{})
+				switch {
+				case err != nil && (s.One || ctx.Err() != nil):
+					return nil, err
+				case err != nil:
+					inv.Warnf("left out: %s", err)
+					unread = cmp.Or(unread, err)
+					continue
 				}
-				all = append(all, past)
+				all = append(all, pastRun(inv, &s, runs[0]))
 			}
 		}
 	}
+	if len(all) == 0 {
+		return nil, unread
+	}
 	return all, nil
+}
+
+// pastRun makes a run of a set one of a history.
+func pastRun(inv *command.Invocation, s *runlog.Set, r compare.Run) compare.Past {
+	inv.Hide.Strings(r.Report)
+	r.Report = r.Report.Compact()
+	if s.Named {
+		return compare.Past{Run: r, Set: s.Name, Label: s.Name}
+	}
+	return compare.Past{Run: r, Label: labelOf(r.Name)}
 }
 
 // defaultName matches the names of logs that the user did not name.
