@@ -222,9 +222,9 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if upper.Outcome == Held {
-		s.note("%s failed first and held later: the store has changed, or its times vary too much for steps of this length", s.Show(s.hi))
 		return false, s.up(ctx)
 	}
+	before := len(s.result.Steps)
 	above, below, err := s.fromBothSides(ctx, load, false)
 	if err == nil && contradict(above, below) {
 		above, below, err = s.fromBothSides(ctx, load, true)
@@ -232,6 +232,8 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
+	case s.upperHeld(before):
+		return false, s.up(ctx)
 	case contradict(above, below) && below.Outcome == Held:
 		return true, s.end(Hysteresis, "all assertions hold at %s after a lower load, and not after a higher one", s.Show(load))
 	case contradict(above, below):
@@ -257,6 +259,13 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 	}
 	s.result.Status, s.result.Estimate = Found, load
 	return true, nil
+}
+
+// upperHeld reports whether the upper end of the search held when it was offered before a confirmation, in the steps from a number on.
+func (s *search) upperHeld(from int) bool {
+	return slices.ContainsFunc(s.result.Steps[from:], func(st *Step) bool {
+		return st.Role == Approach && st.Value >= s.hi && st.Outcome == Held
+	})
 }
 
 // contradict reports whether it matters from which side the load was reached.
@@ -305,6 +314,7 @@ func (s *search) confirmOnce(ctx context.Context, load float64, role string, aft
 // up goes on with higher loads, because the upper end of the search holds after all: in steps that double, since it may be
 // close, or far away if the store has changed.
 func (s *search) up(ctx context.Context) error {
+	s.note("%s did not hold at first, and held later: the store has changed, or its times vary too much for steps of this length", s.Show(s.hi))
 	s.lo, s.hi = s.hi, 0
 	from := s.lo
 	for more := s.Resolution; ; more *= 2 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -357,5 +358,44 @@ func TestHeadlineOfNothing(t *testing.T) {
 	r := &Report{Status: Undecided, Unit: "requests/s", Sentence: "it is undecided whether all assertions hold even at 50 requests/s"}
 	if got := r.Headline(); got != "No load was found: it is undecided whether all assertions hold even at 50 requests/s" {
 		t.Error(got)
+	}
+}
+
+// scripted is a store whose capacity doubles after a number of steps. Some steps are undecided.
+type scripted struct {
+	assert   *assert.Assertion
+	capacity float64
+	doubles  int
+	open     []int
+	steps    int
+}
+
+func (s *scripted) Step(_ context.Context, l Load, _ time.Duration, _ bool) (Observation, error) {
+	if s.steps++; s.steps == s.doubles {
+		s.capacity *= 2
+	}
+	v := Value{Assertion: s.assert, Measured: assert.Measured{Value: 10, Low: 9, High: 11, Known: true, Interval: true}}
+	if l.Value > s.capacity {
+		v.Value, v.Low, v.High = 100, 90, 110
+	}
+	if slices.Contains(s.open, s.steps) {
+		v.Low, v.High = 9, 110
+	}
+	return Observation{Seconds: 10, Values: []Value{v}}, nil
+}
+
+// The upper end of the search is undecided when it is offered again, and holds before a confirmation is repeated: the search goes on above it.
+func TestUpperEndHoldsAfterAll(t *testing.T) {
+	t.Parallel()
+	a, err := assert.Parse("response.p99<50ms", []string{"GET"})
+	check.OK(t, err)
+	// 100 holds, 200 fails; then 200 and 100 are undecided.
+	s := &scripted{assert: a, capacity: 150, doubles: 3, open: []int{3, 4}}
+	now := time.Unix(0, 0)
+	r, err := Run(t.Context(), s, Options{Start: 100, Resolution: 1, MaxStep: MinStep, MaxTime: time.Hour, Workers: 20, MaxWorkers: 20, Now: func() time.Time { return now }})
+	check.OK(t, err)
+	if r.Status != Found || r.Estimate != 200 || r.Held != 200 || r.Failed != 400 {
+		log(t, r)
+		t.Errorf("%s at %v, between %v and %v; want %s at 200, between 200 and 400", r.Status, r.Estimate, r.Held, r.Failed, Found)
 	}
 }
