@@ -72,37 +72,39 @@ func TestAuditLog(t *testing.T) {
 		"ranges": {"get", "--objects=20", "--obj.size=64KiB", "--range-size=1KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "run")
-			warp(append(args, "--host="+s.Endpoint, "--access-key="+s.AccessKey, "--secret-key="+s.SecretKey, "--bucket=audit-"+name,
-				"--concurrent=4", "--rps-limit=150", "--duration=4s", "--quiet", "--noclear", "--benchdata="+path)...).want(t, 0)
-			path += ".csv.zst"
-			rows, window := rowsOf(t, path)
-			keys := map[string]bool{}
-			for _, r := range rows {
-				keys[r.Key] = true
-			}
-			// MinIO sends its log a little later.
-			count := func() (all [][]byte) { return audit.of(t, keys, time.Unix(0, window.Start), time.Now()) }
-			measured := 0
-			for _, r := range rows {
-				if r.Start >= window.Start {
-					measured++
-				}
-			}
-			for end := time.Now().Add(20 * time.Second); len(count()) < measured && time.Now().Before(end); {
-				time.Sleep(50 * time.Millisecond)
-			}
-			lines := count()
-			got, want := profileOf(t, bytes.NewReader(bytes.Join(lines, []byte("\n"))), "audit"), profileOf(t, open(t, path), "rows")
-			sameProfile(t, got, want)
-			// The end of a request, which is the time in the audit log, is not its start.
-			for _, line := range lines[:min(len(lines), 20)] {
-				if !bytes.Contains(line, []byte("timeToResponseInNS")) {
-					t.Errorf("MinIO does not say how long it took: %s", line)
-				}
-			}
+			check.Measured(t, func() error {
+				path := filepath.Join(t.TempDir(), "run")
+				warp(append(args, "--host="+s.Endpoint, "--access-key="+s.AccessKey, "--secret-key="+s.SecretKey, "--bucket=audit-"+name,
+					"--concurrent=4", "--rps-limit=150", "--duration=4s", "--quiet", "--noclear", "--benchdata="+path)...).want(t, 0)
+				return audit.agrees(t, path+".csv.zst")
+			})
 		})
 	}
+}
+
+// agrees compares the profile of an op log with the profile of the same requests in the audit log.
+func (a *auditLog) agrees(t *testing.T, path string) error {
+	rows, window := rowsOf(t, path)
+	keys, measured := map[string]bool{}, 0
+	for _, r := range rows {
+		keys[r.Key] = true
+		if r.Start >= window.Start {
+			measured++
+		}
+	}
+	lines := func() [][]byte { return a.of(t, keys, time.Unix(0, window.Start), time.Now()) }
+	// MinIO sends its log a little later.
+	for end := time.Now().Add(20 * time.Second); len(lines()) < measured && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	all := lines()
+	// The end of a request, which is the time in the audit log, is not its start.
+	for _, line := range all[:min(len(all), 20)] {
+		if !bytes.Contains(line, []byte("timeToResponseInNS")) {
+			t.Errorf("MinIO does not say how long it took: %s", line)
+		}
+	}
+	return sameProfile(profileOf(t, bytes.NewReader(bytes.Join(all, []byte("\n"))), "audit"), profileOf(t, open(t, path), "rows"))
 }
 
 func open(t *testing.T, path string) io.Reader {
@@ -143,30 +145,29 @@ func rowsOf(t *testing.T, path string) (all []oplog.Record, w oplog.Window) {
 
 // sameProfile compares the profiles of two logs of the same requests. Exact are numbers, sizes and popularity; one log has the client's
 // times, and the other the store's.
-func sameProfile(t *testing.T, got, want *workload.Profile) {
-	t.Helper()
+func sameProfile(got, want *workload.Profile) error {
 	if got.Requests != want.Requests || got.Errors != want.Errors || len(got.Operations) != len(want.Operations) {
-		t.Fatalf("%d requests, %d errors, %d operations, want %d, %d, %d", got.Requests, got.Errors, len(got.Operations), want.Requests, want.Errors, len(want.Operations))
+		return fmt.Errorf("%d requests, %d errors, %d operations, want %d, %d, %d", got.Requests, got.Errors, len(got.Operations), want.Requests, want.Errors, len(want.Operations))
 	}
 	text := func(v any) string { b, _ := json.Marshal(v); return string(b) }
+	type pair struct{ got, want string }
+	same := []pair{{text(got.Popularity), text(want.Popularity)}, {ranges(got), ranges(want)}}
 	for i := range want.Operations {
-		if g, w := text(got.Operations[i]), text(want.Operations[i]); g != w {
-			t.Errorf("got  %s\nwant %s", g, w)
+		same = append(same, pair{text(got.Operations[i]), text(want.Operations[i])})
+	}
+	for _, p := range same {
+		if p.got != p.want {
+			return fmt.Errorf("got %s, want %s", p.got, p.want)
 		}
 	}
-	if g, w := text(got.Popularity), text(want.Popularity); g != w {
-		t.Errorf("got popularity  %s\nwant %s", g, w)
-	}
-	if g, w := ranges(got), ranges(want); g != w {
-		t.Errorf("got ranges %s, want %s", g, w)
-	}
 	if math.Abs(got.DurationS-want.DurationS) > .1*want.DurationS {
-		t.Errorf("%v s, want %v", got.DurationS, want.DurationS)
+		return fmt.Errorf("%v s, want %v", got.DurationS, want.DurationS)
 	}
 	a, b := got.Reuse, want.Reuse
 	if a == nil || b == nil || a.Requests != b.Requests || a.Bytes != b.Bytes {
-		t.Fatalf("got reuse %+v, want %+v", a, b)
+		return fmt.Errorf("got reuse %+v, want %+v", a, b)
 	}
+	return nil
 }
 
 func ranges(p *workload.Profile) string {
