@@ -28,7 +28,7 @@ func TestManyStrangers(t *testing.T) {
 	}
 	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--bucket=strangers"}
 	c.startClients(t)
-	p := c.run(t, "before", "6s", "--concurrent=50")
+	p := c.run(t, "before", "6s", "--concurrent=50", "--lease=1m")
 	c.measuring(t, p)
 	connectStrangers(t, c.clients[0].addr, 1100)
 	p.ends(t, 0, "2 clients began within")
@@ -37,7 +37,7 @@ func TestManyStrangers(t *testing.T) {
 	if err != nil || len(open) > files/2 {
 		t.Errorf("the client has %d files open, without a run: %v", len(open), err)
 	}
-	c.run(t, "amid", "2s", "--concurrent=50").ends(t, 0, "2 clients began within")
+	c.run(t, "amid", "2s", "--concurrent=50", "--lease=1m").ends(t, 0, "2 clients began within")
 	c.holds(t, "amid", 0, 1)
 }
 
