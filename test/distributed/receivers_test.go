@@ -261,7 +261,7 @@ func TestStress(t *testing.T) {
 		want += int64(n)
 	}
 	c.store.mu.Unlock()
-	if got != want || want == 0 {
+	if got != want || want <= 40 { // 40 are uploads
 		t.Errorf("the report is about %d requests, and the store saw %d", got, want)
 	}
 	for _, h := range append([]*host{c.coordinator}, c.clients...) {
