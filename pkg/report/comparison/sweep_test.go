@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"warp/internal/check"
 	"warp/pkg/compare"
@@ -105,6 +107,16 @@ func TestSweepComparisonText(t *testing.T) {
 		var b bytes.Buffer
 		check.OK(t, comparison.SweepComparisonText(&b, c, printer.Options{Width: width}))
 		check.Golden(t, fmt.Sprintf("testdata/sweep-cmp-%d.txt", width), b.String())
+	}
+	for i := range c.ByPoint {
+		c.ByPoint[i].Point, c.ByPoint[i].Row.Verdict = "concurrent=16 obj.size=64KiB", compare.Undecided
+	}
+	var b bytes.Buffer
+	check.OK(t, comparison.SweepComparisonText(&b, c, printer.Options{Width: 60}))
+	for l := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > 60 {
+			t.Errorf("%d characters where 60 fit: %s", n, l)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package comparison
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,11 +25,7 @@ func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) er
 	t.print()
 	if head, rows := SweepByPoint(c); len(rows) > 0 {
 		p.Line("")
-		t := p.newVerdictTable(head...)
-		for i, row := range rows {
-			t.add(c.ByPoint[i].Row.Verdict, row...)
-		}
-		t.print()
+		p.byPoint(c, head, rows)
 	}
 	p.Line("")
 	p.Sentences(SweepComparisonRemarks(c)...)
@@ -41,6 +38,19 @@ func SweepComparisonText(w io.Writer, c *sweep.Comparison, o printer.Options) er
 	return p.To(w)
 }
 
+// byPoint shows the changes at each point, below its name. If there is no room for all columns, it keeps the change and the verdict.
+func (p *textPrinter) byPoint(c *sweep.Comparison, head []string, rows [][]string) {
+	t := p.newVerdictTable(slices.Delete(slices.Clone(head), 1, 2)...)
+	for i, row := range rows {
+		if row[0] != "" {
+			t.add("", append(row[:1:1], make([]string, len(row)-2)...)...)
+		}
+		t.add(c.ByPoint[i].Row.Verdict, append([]string{"  " + row[1]}, row[2:]...)...)
+	}
+	t.Fit(p.MaxWidth(), printer.Without(columnBefore, columnAfter))
+	t.print()
+}
+
 // SweepOverall returns the changes over all points.
 func SweepOverall(c *sweep.Comparison) (head []string, rows [][]string) {
 	head = []string{"all points", "change", "interval", "p", "points", "verdict"}
@@ -49,11 +59,14 @@ func SweepOverall(c *sweep.Comparison) (head []string, rows [][]string) {
 		if x.Low != nil || x.High != nil {
 			between = interval(x.Low, x.High)
 		}
-		change := printer.None
+		change, p := printer.None, printer.None
 		if x.Change != nil {
 			change = signed(x.Change, false)
 		}
-		rows = append(rows, []string{x.Metric, change, between, probability(x.P), strconv.Itoa(x.Points), string(x.Verdict)})
+		if x.Points > 0 {
+			p = probability(x.P)
+		}
+		rows = append(rows, []string{x.Metric, change, between, p, strconv.Itoa(x.Points), string(x.Verdict)})
 	}
 	return head, rows
 }
