@@ -175,35 +175,44 @@ func unfit(before, after []compare.Run, maxErrors float64) string {
 }
 
 // strata returns the logarithms of a metric, one stratum for each point. Points where the metric describes the client in a
-// run are left out, and so are points without a positive value in each run.
-func strata(choice compare.Choice, labels []string, sides [2]map[string][]compare.Run) (all []stats.Stratum) {
+// run are left out, and counted, and points without a positive value in each run are left out, too.
+func strata(choice compare.Choice, labels []string, sides [2]map[string][]compare.Run) (all []stats.Stratum, clients int) {
 	m, _ := results.FindMetric(choice.Metric)
+	client := false
 	for _, p := range labels {
 		logs := func(runs []compare.Run) (list []float64, ok bool) {
 			for _, r := range runs {
 				x, ok := value(r.Report, choice)
 				f, _ := figures(r.Report, choice.Op)
-				if !ok || !(x > 0) || m.ClientCause(&f) != "" {
+				client = client || m.ClientCause(&f) != ""
+				if !ok || !(x > 0) {
 					return nil, false
 				}
 				list = append(list, math.Log(x))
 			}
 			return list, true
 		}
+		client = false
 		a, ok := logs(sides[0][p])
 		b, also := logs(sides[1][p])
-		if ok && also {
+		switch {
+		case client:
+			clients++
+		case ok && also:
 			all = append(all, stats.Stratum{A: a, B: b})
 		}
 	}
-	return all
+	return all, clients
 }
 
 // overall adds a metric with its p-value.
 func (c *Comparison) overall(choice compare.Choice, labels []string, sides [2]map[string][]compare.Run) {
 	m, _ := results.FindMetric(choice.Metric)
 	o := Overall{Metric: choice.String(), Unit: m.Unit, Higher: m.Higher, P: 1, Holm: 1}
-	used := strata(choice, labels, sides)
+	used, clients := strata(choice, labels, sides)
+	if clients > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not compared at %d of %d points, because it describes this machine and not the store there", choice, clients, len(labels)))
+	}
 	o.Points = len(used)
 	for _, s := range used {
 		o.Before += len(s.A)
@@ -224,7 +233,7 @@ func (c *Comparison) decide(choices []compare.Choice, labels []string, sides [2]
 	for i, step := range stats.Holm(p, func(left int) float64 { return compare.Alpha / float64(left) }) {
 		x := &c.Overall[i]
 		x.Holm = step.Adjusted
-		used := strata(choices[i], labels, sides)
+		used, _ := strata(choices[i], labels, sides)
 		if len(used) == 0 {
 			x.Verdict = compare.Withheld
 			continue

@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,13 @@ func TestCompare(t *testing.T) {
 	b[3].Report.End = "aborted"
 	c, err = Compare(a, b, axes, [2]string{"old", "new"}, o)
 	if err != nil || c.Points != 7 || len(c.LeftOut) != 1 || c.LeftOut[0] != "concurrent=8: it ended early" {
+		t.Errorf("%v, %+v", err, c)
+	}
+	share := .5
+	f := &b[5].Report.Operations[0]
+	f.Wire, f.ClientShare = &results.Stats{}, &share
+	if c, err = Compare(a, b, axes, [2]string{"old", "new"}, o); err != nil || c.Overall[0].Points != 6 ||
+		!slices.Contains(c.Warnings, "throughput is not compared at 1 of 7 points, because it describes this machine and not the store there") {
 		t.Errorf("%v, %+v", err, c)
 	}
 	if _, err := Compare(a, a, axes, [2]string{"old", "old"}, o); err == nil || !strings.Contains(err.Error(), "must not count twice") {
