@@ -97,38 +97,45 @@ func profileLogs(ctx context.Context, inv *command.Invocation) (*workload.Profil
 		paths = []string{path}
 	}
 	c := workload.NewCollector()
+	logs := make([]accesslog.Log, len(paths))
 	for i, path := range paths {
-		inv.Debugf("reading %s, %d of %d", path, i+1, len(paths))
-		warnings, err := profileLog(ctx, inv, path, c)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range warnings {
-			inv.Warnf("%s", w)
-		}
+		logs[i] = sourceOf(ctx, inv, path)
+	}
+	warnings, err := accesslog.ReadAll(ctx, logs, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		inv.Warnf("%s", w)
 	}
 	p := c.Profile()
+	if err := c.Disorder(); err != nil {
+		return nil, exit.Errorf("the logs are not in the order of time: %w", err).WithHint("give each log as a file of its own; warp reads the files in the order of time")
+	}
 	if p.Requests == 0 {
 		return nil, exit.Errorf("the logs contain no requests").WithHint("requests of the preparation of a run do not count")
 	}
 	return p, nil
 }
 
-// profileLog adds one log.
-func profileLog(ctx context.Context, inv *command.Invocation, path string, c *workload.Collector) ([]string, error) {
+// sourceOf returns the log at path, or on standard input.
+func sourceOf(ctx context.Context, inv *command.Invocation, path string) accesslog.Log {
 	if path == "-" {
-		return accesslog.Read(ctx, runlog.Cancelled(ctx, inv.In), "standard input", c)
+		return accesslog.Log{Name: "standard input", Once: true, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(runlog.Cancelled(ctx, inv.In)), nil
+		}}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, exit.Errorf("cannot open the log %s: %w", path, files.Reason(err))
-	}
-	defer f.Close()
-	return accesslog.Read(ctx, f, path, c)
+	return accesslog.Log{Name: path, Open: func() (io.ReadCloser, error) {
+		inv.Debugf("opening %s", path)
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, exit.Errorf("cannot open the log %s: %w", path, files.Reason(err))
+		}
+		return f, nil
+	}}
 }
 
-// logsOf returns the files that the arguments name. The files of a folder are in the order of their names, which for access
-// logs is the order of time.
+// logsOf returns the files that the arguments name.
 func logsOf(args []string) (paths []string, err error) {
 	for _, arg := range args {
 		if arg == "-" && slices.Contains(paths, "-") {

@@ -240,6 +240,15 @@ func (c *Collector) reused() *Reuse {
 	return u
 }
 
+// Disorder returns an error if so many requests came so late that the profile is wrong: more than 1 %. It is for the end, after
+// [Collector.Profile].
+func (c *Collector) Disorder() error {
+	if 100*c.order.late <= c.requests {
+		return nil
+	}
+	return fmt.Errorf("%s of %s requests are more than %s lines after later ones", human.Grouped(c.order.late), human.Grouped(c.requests), human.Grouped(pending/2))
+}
+
 // note says what is uncertain.
 func (c *Collector) note(p *Profile) {
 	add := func(format string, args ...any) { p.Notes = append(p.Notes, fmt.Sprintf(format, args...)) }
@@ -250,7 +259,7 @@ func (c *Collector) note(p *Profile) {
 		add("%s could not be read.", human.Plural(n, "line"))
 	}
 	if c.order.late > 0 {
-		add("%s more than %s lines after requests that started later. Popularity and mix are exact, reuse and arrivals approximate. Name the logs in order of time.",
+		add("%s more than %s lines after requests that started later. Popularity and mix are exact, reuse and arrivals approximate.",
 			human.Count(c.order.late, "request was", "requests were"), human.Grouped(pending/2))
 	}
 	if c.versions {

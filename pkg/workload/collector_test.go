@@ -188,6 +188,22 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// Many requests that are too late make the profile wrong.
+func TestDisorder(t *testing.T) {
+	t.Parallel()
+	for late, wrong := range map[int]bool{0: false, 1: false, 2: true} {
+		c := NewCollector()
+		c.order.max = 10
+		for i := range 100 + late {
+			c.Add(&Request{Op: Get, Start: int64(i%100) * 1e9})
+		}
+		c.Profile()
+		if err := c.Disorder(); err != nil != wrong {
+			t.Errorf("%d: %v", late, err)
+		}
+	}
+}
+
 // Requests are sorted by their starts if they are not too late.
 func TestOrder(t *testing.T) {
 	t.Parallel()

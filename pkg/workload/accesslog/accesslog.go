@@ -31,7 +31,7 @@ const (
 )
 
 // peeked is how much of a log decides on its format.
-const peeked = 256 << 10
+const peeked = 64 << 10
 
 // A format is one that has a request in each line.
 type format struct {
@@ -55,6 +55,17 @@ func formats() []format {
 // Read adds the requests of a log to a profile. The log may be compressed with gzip or zstd. Messages refer to it as name.
 // Warnings say what is wrong with the log although its requests are right.
 func Read(ctx context.Context, in io.Reader, name string, to *workload.Collector) (warnings []string, err error) {
+	return read(ctx, in, name, to, func(r *workload.Request) bool {
+		to.Add(r)
+		return true
+	})
+}
+
+// errStopped is the error of a log that need not be read to its end.
+var errStopped = errors.New("no more requests are needed")
+
+// read calls pass with the requests of a log until it returns false.
+func read(ctx context.Context, in io.Reader, name string, to *workload.Collector, pass func(*workload.Request) bool) (warnings []string, err error) {
 	text, err := lines.Decompress(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -66,13 +77,13 @@ func Read(ctx context.Context, in io.Reader, name string, to *workload.Collector
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if isOpLog(begin) {
-		return readOpLog(ctx, b, name, to)
+		return readOpLog(ctx, b, name, to, pass)
 	}
 	f, err := recognise(begin)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r := &reader{format: f, name: name, to: to}
+	r := &reader{format: f, name: name, to: to, pass: pass}
 	if err := r.read(ctx, b); err != nil {
 		return nil, err
 	}
@@ -142,6 +153,8 @@ type reader struct {
 	format
 	name     string
 	to       *workload.Collector
+	pass     func(*workload.Request) bool
+	stopped  bool // pass wants no more
 	lines    workload.Lines
 	first    string // what is wrong with the first line that cannot be read
 	cutOff   bool
@@ -161,6 +174,9 @@ func (r *reader) read(ctx context.Context, in io.Reader) error {
 		}
 		if line = trim(line); len(line) > 0 {
 			r.add(line, text.Number(), complete)
+		}
+		if r.stopped {
+			return errStopped
 		}
 		if r.lines.Read%4096 == 0 {
 			if ctx.Err() != nil {
@@ -196,14 +212,14 @@ func (r *reader) request(request *workload.Request) {
 	if r.resolution >= 1 {
 		request.Start += r.spread()
 	}
-	r.to.Add(request)
+	r.stopped = !r.pass(request)
 	if r.objects == nil {
 		return
 	}
 	for _, object := range r.objects() {
 		other := *request
 		other.Object, other.Step, other.Objects = object, true, 0
-		r.to.Add(&other)
+		r.stopped = r.stopped || !r.pass(&other)
 	}
 }
 
@@ -240,7 +256,7 @@ func (r *reader) end(err error) error {
 }
 
 // readOpLog adds the requests of an op log.
-func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Collector) ([]string, error) {
+func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Collector, pass func(*workload.Request) bool) ([]string, error) {
 	log, err := oplog.NewReader(in, name)
 	if err != nil {
 		return nil, err
@@ -253,7 +269,9 @@ func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Coll
 		n += uint64(len(batch))
 		for i := range batch {
 			request := from.request(&batch[i])
-			to.Add(&request)
+			if !pass(&request) {
+				return errStopped
+			}
 		}
 		return nil
 	})
