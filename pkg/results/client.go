@@ -130,9 +130,9 @@ func (r *Report) judgeClient() {
 	if len(ops) == 0 {
 		return
 	}
-	if of := withoutStamps(ops); of != "" {
+	if names := withoutStamps(ops); len(names) > 0 {
 		if r.ClientLoad != nil { // other tools' logs say nothing about their clients
-			r.Client = &ClientVerdict{Verdict: UnknownOwner, Sentence: "The client's share of the figures is unknown: " + whyUnknown(r.Engine, of) + "."}
+			r.Client = r.unknownClient(ops, names)
 		}
 		return // suspicions stay warnings
 	}
@@ -154,32 +154,47 @@ func (r *Report) judgeClient() {
 	v.conclude(ops, r.SentLate())
 }
 
-// withoutStamps names the requests whose time on the wire is unknown; "" = there are none.
-func withoutStamps(ops []*Operation) string {
-	var names, all []string
-	for _, o := range largestOfEach(ops) {
-		all = append(all, o.Op)
-	}
+// withoutStamps names the operations whose time on the wire is unknown.
+func withoutStamps(ops []*Operation) (names []string) {
 	for _, o := range ops {
 		if o.Wire == nil && !slices.Contains(names, o.Op) {
 			names = append(names, o.Op)
 		}
 	}
-	switch len(names) {
-	case 0:
-		return ""
-	case len(all):
-		return "the requests"
-	}
-	return "the requests of " + human.And(names)
+	return names
 }
 
-// whyUnknown returns why the client's share is unknown. of names the requests without time stamps.
-func whyUnknown(engine, of string) string {
-	if engine == "minio" {
-		return "requests of the engine minio have no time stamps of the kernel"
+// unknownClient returns the verdict if the client's share of the named operations is unknown, and so that of the throughput. The
+// times of other operations are judged.
+func (r *Report) unknownClient(ops []*Operation, names []string) *ClientVerdict {
+	v := &ClientVerdict{Verdict: UnknownOwner}
+	known := slices.DeleteFunc(slices.Clone(ops), func(o *Operation) bool { return slices.Contains(names, o.Op) })
+	switch {
+	case r.Engine == "minio":
+		v.Sentence = "The client's share of the figures is unknown: requests of the engine minio have no time stamps of the kernel."
+	case len(known) == 0:
+		v.Sentence = "The client's share of the figures is unknown: more than 1 % of the requests have no usable time stamps of the kernel."
+	default:
+		for _, o := range known {
+			v.addFigures(o)
+		}
+		v.Sentence = v.times(known) + v.busy() +
+			fmt.Sprintf(" The client's share of %s and of the throughput is unknown: more than 1 %% of these requests have no usable time stamps of the kernel.", human.And(names))
 	}
-	return fmt.Sprintf("more than 1 %% of %s have no usable time stamps of the kernel", of)
+	return v
+}
+
+// times says whose the times of operations are.
+func (v *ClientVerdict) times(ops []*Operation) string {
+	var names []string
+	for _, o := range largestOfEach(ops) {
+		names = append(names, o.Op)
+	}
+	machine := v.limits(ops)
+	if len(machine) == 0 {
+		return fmt.Sprintf("The times of %s are the store's.", human.And(names))
+	}
+	return fmt.Sprintf("Of %s, %s", human.And(names), whose(v.storesTimes(ops), machine))
 }
 
 // SentLate reports whether the client sent requests of an open loop late.
@@ -243,9 +258,14 @@ func (v *ClientVerdict) conclude(ops []*Operation, late bool) {
 	default:
 		v.Verdict, v.Sentence = SomeFigures, v.split(ops, of, limited, late)
 	}
-	if len(v.Clients) > 0 {
-		v.Sentence += fmt.Sprintf(" Busy: %s.", human.And(v.Clients))
+	v.Sentence += v.busy()
+}
+
+func (v *ClientVerdict) busy() string {
+	if len(v.Clients) == 0 {
+		return ""
 	}
+	return fmt.Sprintf(" Busy: %s.", human.And(v.Clients))
 }
 
 func (v *ClientVerdict) gain() string {
@@ -320,16 +340,21 @@ func (v *ClientVerdict) split(ops []*Operation, times []string, limited, late bo
 	default:
 		store = append(store, "throughput")
 	}
-	whose := enumerate(machine)
-	whose += human.Choose(len(machine)+strings.Count(whose, " and "), " is", " are") + " this machine's."
-	if len(store) == 0 {
-		return human.UpperFirst(whose)
-	}
-	text := stores(store) + "; " + whose
-	if strings.HasPrefix(text, "throughput") { // and no percentile
+	text := whose(store, machine)
+	if len(store) == 0 || strings.HasPrefix(text, "throughput") { // and no percentile
 		return human.UpperFirst(text)
 	}
 	return text
+}
+
+// whose says which figures are the store's, and which ones this machine's.
+func whose(store, machine []string) string {
+	text := enumerate(machine)
+	text += human.Choose(len(machine)+strings.Count(text, " and "), " is", " are") + " this machine's."
+	if len(store) == 0 {
+		return text
+	}
+	return stores(store) + "; " + text
 }
 
 // enumerate joins names of figures, some of which have an "and" of their own: "throughput and p90", "throughput, p99 and above",

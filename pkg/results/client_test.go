@@ -63,7 +63,11 @@ func TestClientVerdict(t *testing.T) {
 		"an engine without stamps": {engine: "minio", ops: []Operation{{Op: "GET", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
 			sentence: "The client's share of the figures is unknown: requests of the engine minio have no time stamps of the kernel."},
 		"no stamps of one operation": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
-			sentence: "The client's share of the figures is unknown: more than 1 % of the requests of PUT have no usable time stamps of the kernel."},
+			sentence: "The times of GET are the store's. The client's share of PUT and of the throughput is unknown: more than 1 % of these requests have no usable time stamps of the kernel."},
+		"no stamps of one of three operations": {ops: []Operation{{Op: "GET", Duration: sameStats(2), Wire: sameStats(2)}, {Op: "STAT", Duration: tail, Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
+			sentence: "Of GET and STAT, p50 and p90 are the store's; STAT p99 and above are this machine's. The client's share of PUT and of the throughput is unknown: more than 1 % of these requests have no usable time stamps of the kernel."},
+		"no stamps of one, none of the store's of the other": {ops: []Operation{{Op: "GET", Duration: sameStats(20), Wire: sameStats(2)}, {Op: "PUT", Duration: sameStats(2)}}, verdict: UnknownOwner, warnings: 1,
+			sentence: "Of GET, p50 and above are this machine's. The client's share of PUT and of the throughput is unknown: more than 1 % of these requests have no usable time stamps of the kernel."},
 	} {
 		r := &Report{Engine: test.engine, Groups: []GroupReport{{Kind: KindMeasured}}, Operations: test.ops, ClientLoad: &test.load, Warnings: []string{note}}
 		r.judgeClient()

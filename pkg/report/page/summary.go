@@ -251,6 +251,9 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 	case r.Client == nil || r.Client.Verdict == results.UnknownOwner:
 		c.Figure, c.Note = "unknown", busy
 		c.sentence = "Whether this machine slowed the requests is not known."
+		if r.Client != nil {
+			c.sentence = r.Client.Sentence
+		}
 	default:
 		c.Figure, c.State, c.Note = "not the client", "good", busy
 		c.sentence = r.Client.Sentence
