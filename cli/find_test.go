@@ -152,7 +152,7 @@ func TestFindRefuses(t *testing.T) {
 		"--assert=p99.change<1% get":                             "is not about a single load",
 		"--assert=GET.p99<1ms put":                               "the report of this run has no GET",
 		"--assert=p99.9<1ms --start=1 get":                       "take longer than --max-step=2m at 1 requests/s",
-		"nothing":                                                `"nothing"`,
+		"nothing":                                                "nothing is neither a benchmark nor the folder of a search",
 		"--assert=p99<1ms --search=concurrent --start=1.5 get":   "is not a number of workers",
 		"--assert=p99<1ms --concurrent=9 --max-concurrent=8 get": "--concurrent=9 is more than --max-concurrent=8",
 		"--assert=p99<1ms --resolution=0 get":                    "is not between 0.1 and 100 percent",

@@ -129,7 +129,8 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err := f.html.Ready(); err != nil {
 		return err
 	}
-	if Table(inv.Env).Find(inv.Args[0]) == nil && series.Is(inv.Args[0]) {
+	unknown := Table(inv.Env).Find(inv.Args[0]) == nil
+	if unknown && series.Is(inv.Args[0]) {
 		if err := f.onlyShows(inv); err != nil {
 			return err
 		}
@@ -138,6 +139,9 @@ func (f *findFlags) run(ctx context.Context, inv *command.Invocation) error {
 			return err
 		}
 		return reports.ShowFind(inv, r, &f.html)
+	}
+	if unknown && len(f.texts) == 0 {
+		return exit.Usagef("%s is neither a benchmark nor the folder of a search", inv.Args[0]).WithHint("warp --help lists the benchmarks")
 	}
 	s, err := f.plan(ctx, inv)
 	if err != nil {
