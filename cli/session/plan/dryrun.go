@@ -85,6 +85,9 @@ func (d *DryRun) addGroup(inv *command.Invocation, g command.Group) {
 		}
 		value = inv.Hide.Text(value)
 		shown := value
+		if list, ok := f.Get().([]string); ok && !redact.IsSecret(name) { // whose values may contain commas
+			shown = inv.Hide.Text(strings.Join(list, ", "))
+		}
 		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
 			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that means it
 		}
