@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -86,7 +85,7 @@ func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past,
 		}
 		args = []string{baselineFolder}
 	}
-	var unread error // the first file that was left out
+	var unread []error // of files that are no runs
 	for _, arg := range args {
 		sets, err := runlog.FindFolders(arg)
 		if err != nil {
@@ -104,8 +103,7 @@ func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past,
 				case err != nil && (s.One || ctx.Err() != nil):
 					return nil, err
 				case err != nil:
-					inv.Warnf("left out: %s", err)
-					unread = cmp.Or(unread, err)
+					unread = append(unread, err)
 					continue
 				}
 				all = append(all, pastRun(inv, &s, runs[0]))
@@ -113,9 +111,22 @@ func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past,
 		}
 	}
 	if len(all) == 0 {
-		return nil, unread
+		return nil, unread[0]
 	}
+	sayUnread(inv, unread)
 	return all, nil
+}
+
+// sayUnread warns about files that are left out.
+func sayUnread(inv *command.Invocation, unread []error) {
+	const shown = 5
+	for i, err := range unread {
+		if i == shown {
+			inv.Warnf("left out: %s", human.Count(len(unread)-shown, "more file", "more files"))
+			return
+		}
+		inv.Warnf("left out: %s", err)
+	}
 }
 
 // pastRun makes a run of a set one of a history.
