@@ -399,3 +399,19 @@ func TestUpperEndHoldsAfterAll(t *testing.T) {
 		t.Errorf("%s at %v, between %v and %v; want %s at 200, between 200 and 400", r.Status, r.Estimate, r.Held, r.Failed, Found)
 	}
 }
+
+// The sentence about a value agrees with its subject.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"errors<1%":         "errors were 5%, the limit is 1%",
+		"response.p99<50ms": "response.p99 was 0.05 ms, the limit is 50 ms",
+	} {
+		a, err := assert.Parse(text, nil)
+		check.OK(t, err)
+		v := Value{Assertion: a, Measured: assert.Measured{Value: .05, Known: true}}
+		if got := v.describe(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -118,7 +118,11 @@ func (v *Value) describe() string {
 		return fmt.Sprintf("%s: %s", v.Assertion.Text, v.Why)
 	}
 	limit, _ := v.Assertion.Bound()
-	return fmt.Sprintf("%s was %s, the limit is %s", v.Assertion.Subject(), v.Assertion.Show(v.Measured.Value), v.Assertion.Show(limit))
+	was := "was"
+	if v.Assertion.Metric.Family == assert.Errors {
+		was = "were"
+	}
+	return fmt.Sprintf("%s %s %s, the limit is %s", v.Assertion.Subject(), was, v.Assertion.Show(v.Measured.Value), v.Assertion.Show(limit))
 }
 
 // passes judges an open step by its values.
