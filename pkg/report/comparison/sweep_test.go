@@ -158,6 +158,19 @@ func TestSweepWarningsNamePoints(t *testing.T) {
 	}
 }
 
+// Runs of a point that failed for the same reason are one warning.
+func TestSweepFailures(t *testing.T) {
+	t.Parallel()
+	r := &sweep.Result{Axes: []sweep.Axis{{Flag: "host"}}}
+	for _, host := range []string{"a", "b", "a"} {
+		r.Failed = append(r.Failed, sweep.Failure{Values: []string{host}, Error: "a run of host=" + host + " failed: exit status 1: nothing answers"})
+	}
+	want := []string{"host=a failed 2 times: exit status 1: nothing answers", "host=b failed: exit status 1: nothing answers"}
+	if got := comparison.SweepWarnings(r); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A sentence begins with a capital letter, unless it is about one value of an axis.
 func TestNoConclusion(t *testing.T) {
 	t.Parallel()

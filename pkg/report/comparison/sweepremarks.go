@@ -110,9 +110,7 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 	if r.Missing > 0 {
 		all = append(all, fmt.Sprintf("%s missing; warp sweep --resume %s makes them.", human.Count(r.Missing, "run is", "runs are"), r.Folder))
 	}
-	for _, f := range r.Failed {
-		all = append(all, fmt.Sprintf("%s failed: %s", sweep.Label(r.Axes, f.Values), human.OneLine(f.Error)))
-	}
+	all = append(all, failures(r)...)
 	all = append(all, leftOut(r)...)
 	for k, m := range r.Metrics {
 		if !measured(r, k) {
@@ -129,6 +127,28 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 		if len(labels) > 0 {
 			all = append(all, fmt.Sprintf("%s describes this machine and not the store (%s) at %s.", m.Name, leftOutMark, human.And(labels)))
 		}
+	}
+	return all
+}
+
+// failures returns the errors of runs, each error of a point once.
+func failures(r *sweep.Result) (all []string) {
+	type failure struct{ label, err string }
+	times := map[failure]int{}
+	var order []failure
+	for _, x := range r.Failed {
+		f := failure{label: sweep.Label(r.Axes, x.Values)}
+		f.err = strings.TrimPrefix(human.OneLine(x.Error), "a run of "+f.label+" failed: ")
+		if times[f]++; times[f] == 1 {
+			order = append(order, f)
+		}
+	}
+	for _, f := range order {
+		often := ""
+		if n := times[f]; n > 1 {
+			often = fmt.Sprintf(" %d times", n)
+		}
+		all = append(all, fmt.Sprintf("%s failed%s: %s", f.label, often, f.err))
 	}
 	return all
 }
