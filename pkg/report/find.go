@@ -38,14 +38,15 @@ func FindText(w io.Writer, r *find.Report, o printer.Options) error {
 	return p.To(w)
 }
 
-// FindColumns returns a table with a row for each step.
+// FindColumns returns a table with a row for each step. Without room for all columns, it keeps the intervals, which decide the
+// results, longer than other columns.
 func FindColumns(r *find.Report) []columns.Column {
-	table := []columns.Column{{Title: r.Unit}, {Title: "for"}, {Title: "result"}, {Title: "answered/s", Drop: 3}, {Title: "step", Drop: 4}}
+	table := []columns.Column{{Title: r.Unit}, {Title: "for"}, {Title: "result"}, {Title: "answered/s", Drop: 5}, {Title: "step", Drop: 4}}
 	if r.Workers > 0 {
-		table = append(table, columns.Column{Title: "workers", Drop: 5})
+		table = append(table, columns.Column{Title: "workers", Drop: 6})
 	}
 	for i, a := range r.Assertions {
-		table = append(table, columns.Column{Title: subject(r, i, a), Drop: min(i+1, 2)}, columns.Column{Title: "99 % interval", Drop: 6})
+		table = append(table, columns.Column{Title: subject(r, i, a), Drop: min(i+1, 2)}, columns.Column{Title: "99 % interval", Drop: 3})
 	}
 	for _, p := range r.Steps {
 		row := []string{amount(p.Load), human.Duration(time.Duration(p.Seconds+.5) * time.Second), string(p.Outcome), amount(p.Rate), stepName(&p)}

@@ -38,7 +38,8 @@ func TestFindText(t *testing.T) {
 	for width, columns := range map[int][]string{
 		60:  {"requests/s", "result", "GET.response.p99"},
 		80:  {"requests/s", "result", "GET.response.p99"},
-		120: {"requests/s", "for", "result", "answered/s", "workers", "GET.response.p99", "errors"},
+		100: {"result", "GET.response.p99", "errors", "99 % interval"},
+		120: {"requests/s", "for", "result", "GET.response.p99", "errors", "99 % interval"},
 		140: {"step", "GET.response.p99", "errors", "99 % interval"},
 	} {
 		var b bytes.Buffer
