@@ -14,6 +14,9 @@ func (v *verdict) suspected() string {
 	return "this machine may have been the limit, see the warnings"
 }
 
+// certain reports whether an assertion that holds would hold with a faster client, too: requests take no longer then.
+func (v *verdict) certain() bool { return v.Cmp.Upper() == v.Metric.Family.isTime() }
+
 // unstamped says why the time on the wire of a slice with requests is unknown, or "".
 func (v *verdict) unstamped(s *results.Slice) string {
 	if v.Metric.Family != Wire || s.Latency.Count() == 0 || stamped(s) {
@@ -28,12 +31,13 @@ func (v *verdict) clients(s *results.Slice) string {
 	if v.Metric.Family == Errors || v.Metric.Family == Wire {
 		return ""
 	}
-	if !stamped(s) {
-		return v.suspected()
-	}
 	value, _ := v.Metric.of(s)
 	holds := v.Cmp.holds(value, v.Limit)
 	switch {
+	case !stamped(s) && holds && v.certain():
+		return ""
+	case !stamped(s):
+		return v.suspected()
 	case v.Metric.Family == Throughput || v.Metric.Family == Objects:
 		if v.group == nil { // the run goes on
 			return ""

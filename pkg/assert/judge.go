@@ -218,7 +218,7 @@ func (v *verdict) judgeSegments() results.Assertion {
 		v.low, v.high, v.interval = stats.RatioInterval(passed, one, usual)
 	}
 	need := int(math.Ceil(v.Share*float64(v.total) - 1e-9))
-	if why := v.suspected(); why != "" {
+	if why := v.suspected(); why != "" && (v.passed < need || !v.certain()) {
 		return v.result(results.Inconclusive, why)
 	}
 	switch {
