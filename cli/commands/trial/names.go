@@ -48,8 +48,12 @@ func differences(sides [][]setting, side int) (differ []string) {
 	}
 	var lacks []string
 	for _, other := range slices.Concat(sides...) {
-		if !slices.ContainsFunc(sides[side], func(s setting) bool { return s.name == other.name }) && !slices.Contains(lacks, "no "+other.name) {
-			lacks = append(lacks, "no "+other.name)
+		lack := "no " + other.name
+		if other.value != "" && other.value != "true" {
+			lack = "default " + other.name
+		}
+		if !slices.ContainsFunc(sides[side], func(s setting) bool { return s.name == other.name }) && !slices.Contains(lacks, lack) {
+			lacks = append(lacks, lack)
 		}
 	}
 	return append(differ, lacks...)

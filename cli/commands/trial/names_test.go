@@ -12,6 +12,7 @@ func TestNames(t *testing.T) {
 		{"get --concurrent=2", "get --concurrent=8", "concurrent=2, concurrent=8"},
 		{"get --concurrent=1", "get --concurrent=1 --concurrent=2", "concurrent=1, concurrent=2"},
 		{"get --host=x", "get --host=x --tls", "no tls, tls"},
+		{"get", "get --concurrent=8", "default concurrent, concurrent=8"},
 		{"get --host=x", "put --host=x", "get, put"},
 		{"get --host=x --md5", "get --host=y", "host=x md5, host=y no md5"},
 		{"get", "get", "a, b"},
