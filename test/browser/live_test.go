@@ -102,7 +102,7 @@ func TestBrowserFollowsTheRun(t *testing.T) {
 			t.Fatalf("%s: %v; %q", name, err, bad)
 		}
 	}
-	step("open", log.Enable(), network.Enable(), chromedp.Navigate(r.URL()), poll(`document.querySelector("h1").textContent === "Nothing was measured yet"`))
+	step("open", log.Enable(), network.Enable(), chromedp.Navigate(r.URL()), poll(`document.querySelector("h1").textContent === "No figures yet"`))
 	r.Show(at(5))
 	r.Say("measuring for 5s")
 	step("first figures", poll(`document.querySelectorAll(".plot[data-places] svg path").length >= 1`), poll(`document.getElementById("state").textContent === "measuring for 5s"`),

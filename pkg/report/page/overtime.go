@@ -45,11 +45,20 @@ func (g *group) common(begin time.Time) (x []float64, of [][]int) {
 	return svg.Union(lists)
 }
 
-// spread puts values at their positions and leaves gaps elsewhere.
-func spread(n int, at []int, value func(i int) float64) []float64 {
-	y := unknown(n)
+// interpolated puts values at their positions, and interpolates between them where only other lines have points. Elsewhere it leaves gaps.
+func interpolated(x []float64, at []int, value func(i int) float64) []float64 {
+	y := unknown(len(x))
 	for i, k := range at {
 		y[k] = value(i)
+	}
+	for k := 1; k < len(at); k++ {
+		a, b := at[k-1], at[k]
+		if math.IsNaN(y[a]) || math.IsNaN(y[b]) {
+			continue
+		}
+		for i := a + 1; i < b; i++ {
+			y[i] = y[a] + (y[b]-y[a])*(x[i]-x[a])/(x[b]-x[a])
+		}
 	}
 	return y
 }
@@ -70,9 +79,9 @@ func (p *Page) throughput(g *group) {
 		segments := segmentsOf(op)
 		name := op.Op
 		if op.HasBytes() {
-			bytes = append(bytes, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].BytesPerS })})
+			bytes = append(bytes, svg.Line{Label: name, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 { return segments[k].BytesPerS })})
 		}
-		objects = append(objects, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].ObjectsPerS })})
+		objects = append(objects, svg.Line{Label: name, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 { return segments[k].ObjectsPerS })})
 	}
 	t := g.timeline(x)
 	per := "Each point is a segment of " + human.Seconds(g.ops[0].SegmentS) + "."
@@ -178,7 +187,7 @@ func (p *Page) clientShare(g *group) {
 	x, of := svg.Union(lists)
 	var lines []svg.Line
 	for i, op := range g.ops {
-		lines = append(lines, svg.Line{Label: op.Op, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 {
+		lines = append(lines, svg.Line{Label: op.Op, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 {
 			if s := op.Segments[k].ClientShare; s != nil {
 				return 100 * *s
 			}

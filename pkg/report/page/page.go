@@ -39,7 +39,7 @@ func newPage(data any, kicker, heading string, loc *time.Location) *Page {
 
 // Waiting returns the page of a run that has not measured anything yet.
 func Waiting() *Page {
-	return &Page{Title: "warp", Heading: "Nothing was measured yet", Kicker: "warp", Lead: []string{"The figures appear here once the run is being measured."}}
+	return &Page{Title: "warp", Heading: "No figures yet", Kicker: "warp", Lead: []string{"The figures appear here once the run is being measured."}}
 }
 
 // Live contains what a live page needs.

@@ -253,21 +253,6 @@ func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Se
 	return x, of, segments, length
 }
 
-// interpolated interpolates between the points of a run, where only other runs have points.
-func interpolated(x []float64, at []int, value func(i int) float64) []float64 {
-	y := spread(len(x), at, value)
-	for k := 1; k < len(at); k++ {
-		a, b := at[k-1], at[k]
-		if math.IsNaN(y[a]) || math.IsNaN(y[b]) {
-			continue
-		}
-		for i := a + 1; i < b; i++ {
-			y[i] = y[a] + (y[b]-y[a])*(x[i]-x[a])/(x[b]-x[a])
-		}
-	}
-	return y
-}
-
 func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	x, of, segments, length := overlay(same)
 	if len(x) == 0 {
