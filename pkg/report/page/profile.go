@@ -70,7 +70,7 @@ func (p *Page) sizeChart(x *workload.Profile) *chart {
 	}
 	var sizes []float64
 	var labels []string
-	for e := math.Floor(math.Log2(max(lowest, 1))); ; e++ {
+	for e := max(math.Ceil(math.Log2(max(lowest, 1)))-1, 0); ; e++ { // from a doubling that no request reaches
 		sizes, labels = append(sizes, math.Exp2(e)), append(labels, human.Bytes(math.Exp2(e)))
 		if math.Exp2(e) >= highest {
 			break
@@ -106,8 +106,11 @@ func upTo(s workload.Sizes, size float64) float64 {
 	return n / float64(s.Requests())
 }
 
-// cacheChart draws what caches could have served over their size.
+// cacheChart draws what caches could have served over their size; nil if there is only one size.
 func (p *Page) cacheChart(u *workload.Reuse) *chart {
+	if len(u.Caches) < 2 {
+		return nil
+	}
 	c := &svg.Chart{Title: "Share that a cache could have served", XNote: "size of the cache", YScale: svg.FromZero(1, shareText), Lines: []svg.Line{{Label: "requests"}, {Label: "bytes", Color: 1}}}
 	var labels []string
 	for i, x := range u.Caches {
@@ -116,10 +119,8 @@ func (p *Page) cacheChart(u *workload.Reuse) *chart {
 		c.Lines[0].Y, c.Lines[1].Y = append(c.Lines[0].Y, x.Requests), append(c.Lines[1].Y, x.Bytes)
 	}
 	c.XScale = svg.Places(labels)
-	if n := len(u.Caches); n > 0 {
-		last := u.Caches[n-1]
-		c.Desc = fmt.Sprintf("%s: %.1f %% of the requests, %.1f %% of the bytes.", human.Bytes(float64(last.Size)), 100*last.Requests, 100*last.Bytes)
-	}
+	last := u.Caches[len(u.Caches)-1]
+	c.Desc = fmt.Sprintf("%s: %.1f %% of the requests, %.1f %% of the bytes.", human.Bytes(float64(last.Size)), 100*last.Requests, 100*last.Bytes)
 	return p.draw("caches", c)
 }
 

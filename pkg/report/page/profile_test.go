@@ -24,6 +24,9 @@ func TestProfile(t *testing.T) {
 	}
 	for name, x := range map[string]*workload.Profile{
 		"everything": x,
+		"one size": {Requests: 1, Operations: []workload.Operation{{Op: workload.Get, Requests: 1, Share: 1, Sizes: workload.Sizes{{Min: 65536, Max: 65536, Requests: 1}}}},
+			Arrivals: workload.Arrivals{IntervalS: 1, Requests: []uint64{1}, Gaps: workload.UnknownGaps},
+			Reuse:    &workload.Reuse{Requests: 1, Bytes: 65536, Sampled: 1, Caches: []workload.Cache{{Size: 1 << 20}}}},
 		"little": {Requests: 1, Operations: []workload.Operation{{Op: workload.Delete, Requests: 1, Share: 1}},
 			Arrivals: workload.Arrivals{IntervalS: 1, Requests: []uint64{1}, Gaps: workload.UnknownGaps}},
 	} {
@@ -32,6 +35,12 @@ func TestProfile(t *testing.T) {
 		wanted := []string{"Requests per second", "Operations"}
 		if name == "everything" {
 			wanted = append(wanted, "zipf:0.93", "Share of requests up to a size", "Share that a cache could have served", "a &lt;note&gt;", "4 KiB", "70.0")
+		}
+		if name == "one size" { // a chart has a line, or there is none
+			wanted = append(wanted, "32 KiB</")
+			if strings.Contains(b.String(), "Share that a cache could have served") {
+				t.Error("a chart of one cache")
+			}
 		}
 		for _, want := range wanted {
 			if !strings.Contains(b.String(), want) {
