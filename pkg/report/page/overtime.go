@@ -187,11 +187,7 @@ func (p *Page) clientShare(g *group) {
 	x, of := svg.Union(lists)
 	var lines []svg.Line
 	for i, op := range g.ops {
-<<<<<<< HEAD
-		lines = append(lines, svg.Line{Label: op.Op, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 {
-=======
-		line := svg.Line{Label: op.Op, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 {
->>>>>>> 33f1da5f (page: no empty charts for one size, no operation without a line in a legend)
+		line := svg.Line{Label: op.Op, Color: i % 8, Y: interpolated(x, of[i], func(k int) float64 {
 			if s := op.Segments[k].ClientShare; s != nil {
 				return 100 * *s
 			}
