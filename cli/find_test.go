@@ -141,6 +141,7 @@ func TestFindRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"get": "warp find needs an assertion",
 		"--assert=response.p99<1ms --search=concurrent get":      "assert the service time, such as p99, or leave out --search",
+		"get --assert=every_15s_p99<1ms":                         "is about pieces that are longer than the shortest step, 10s",
 		"--assert=p99<1ms --start=0 get":                         "0 is not a load between 0.1 and 100,000,000",
 		"--assert=p99<1ms --rps-limit=5 get":                     "--rps-limit cannot be used in warp find",
 		"--assert=p99<1ms --duration=5s get":                     "--duration cannot be used in warp find",
@@ -158,9 +159,13 @@ func TestFindRefuses(t *testing.T) {
 		"--assert=p99<1ms --resolution=0 get":                    "is not between 0.1 and 100 percent",
 		"--assert=p99<1ms analyze":                               "the command analyze is not a benchmark",
 	} {
-		run := runWarp(t, nil, append([]string{"find", "--obj.size=1KiB"}, strings.Fields(args)...)...)
+		words := strings.Fields(args)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "_", " ")
+		}
+		run := runWarp(t, nil, append([]string{"find", "--obj.size=1KiB"}, words...)...)
 		if strings.HasSuffix(args, "analyze") {
-			run = runWarp(t, nil, append([]string{"find"}, strings.Fields(args)...)...)
+			run = runWarp(t, nil, append([]string{"find"}, words...)...)
 		}
 		if run.code != exit.Usage || !strings.Contains(run.err, want) {
 			t.Errorf("%s: exit code %d, %q, want %q", args, run.code, run.err, want)

@@ -231,8 +231,8 @@ func (f *findFlags) check(inv *command.Invocation) error {
 			return exit.Usagef("--assert: %w", err)
 		case a.Change || a.AboutMarks():
 			return exit.Usagef("--assert: %q is not about a single load", a.Text)
-		case a.Every > maxStepLength:
-			return exit.Usagef("--assert: %q is about pieces that are longer than a step", a.Text)
+		case a.Every > find.MinStep:
+			return exit.Usagef("--assert: %q is about pieces that are longer than the shortest step, %s", a.Text, human.Duration(find.MinStep))
 		case a.Metric.Stat == assert.Max || a.Metric.Stat == assert.Min:
 			return exit.Usagef("--assert: %q: a search needs an interval, and an extreme has none", a.Text).WithHint("use a percentile, such as p99.9")
 		case f.Closed && a.Metric.Family == assert.Response:
