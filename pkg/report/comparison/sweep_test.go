@@ -180,3 +180,18 @@ func TestNoConclusion(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A point without a metric that other points have is named.
+func TestSweepWithoutMetric(t *testing.T) {
+	t.Parallel()
+	known := sweep.Cell{Values: []float64{1}, Median: 1}
+	r := &sweep.Result{Axes: []sweep.Axis{{Flag: "stages"}}, Metrics: []sweep.Metric{{Name: "p99"}}, Points: []sweep.Point{
+		{Values: []string{"1s@50"}, Logs: []string{"1"}, Cells: []sweep.Cell{known}},
+		{Values: []string{"1s@20,1s@60"}, Logs: []string{"2"}, Cells: []sweep.Cell{{}}},
+		{Values: []string{"2s@60"}, Cells: []sweep.Cell{{}}}, // not made
+	}}
+	want := []string{"the runs of stages=1s@20,1s@60 have no p99; warp analyze shows their logs."}
+	if got := comparison.SweepWarnings(r); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -115,6 +115,8 @@ func SweepWarnings(r *sweep.Result) (all []string) {
 	for k, m := range r.Metrics {
 		if !measured(r, k) {
 			all = append(all, fmt.Sprintf("no run has %s; --show chooses other metrics.", m.Name))
+		} else if labels := unknownAt(r, k); len(labels) > 0 {
+			all = append(all, fmt.Sprintf("the runs of %s have no %s; warp analyze shows their logs.", human.And(labels), m.Name))
 		}
 	}
 	for k, m := range r.Metrics {
@@ -151,6 +153,16 @@ func failures(r *sweep.Result) (all []string) {
 		all = append(all, fmt.Sprintf("%s failed%s: %s", f.label, often, f.err))
 	}
 	return all
+}
+
+// unknownAt returns the points whose runs do not have the metric, such as runs with several stages.
+func unknownAt(r *sweep.Result, metric int) (labels []string) {
+	for i := range r.Points {
+		if p := &r.Points[i]; len(p.Logs) > 0 && !p.Cells[metric].Known() {
+			labels = append(labels, sweep.Label(r.Axes, p.Values))
+		}
+	}
+	return labels
 }
 
 // measured reports whether a run has the metric, or there is no run at all.
