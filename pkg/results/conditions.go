@@ -3,10 +3,12 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"warp/internal/exact"
 	"warp/internal/human"
+	"warp/pkg/oplog"
 	"warp/pkg/stats"
 )
 
@@ -25,12 +27,28 @@ const (
 	intervalShare    = .95
 )
 
-// setConditions describes the conditions of a run of warp. Other tools' logs say nothing about them.
-func (r *Report) setConditions() {
+// unsentWithoutRows counts the unsent requests of stages of which no request was sent, so that they are in no group.
+func (r *Report) unsentWithoutRows(t *oplog.Trailer) (n int64) {
+	for _, t := range append([]*oplog.Trailer{t}, t.Merged...) {
+		if t == nil {
+			continue
+		}
+		for i, u := range t.UnsentStages {
+			if !slices.ContainsFunc(r.Operations, func(o Operation) bool { return o.Statement == i+1 }) {
+				n += u.Count
+			}
+		}
+	}
+	return n
+}
+
+// setConditions describes the conditions of a run of warp. Other tools' logs say nothing about them. unsent requests are in no
+// group.
+func (r *Report) setConditions(unsent int64) {
 	if r.ClientLoad == nil {
 		return
 	}
-	c := &Conditions{}
+	c := &Conditions{Unsent: unsent}
 	main, sum, count := r.MainGroup(), 0., uint64(0)
 	for i := range r.Groups {
 		if r.Groups[i].Kind == KindPreparation || main >= 0 && i != main {

@@ -451,7 +451,7 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Warnings = append(r.Warnings, t.Notes...)
 	r.NameClients(h)
 	r.judgeClient()
-	r.setConditions()
+	r.setConditions(r.unsentWithoutRows(&t))
 }
 
 // pauseWarnings returns a warning for each pause, one for clients that paused together.
