@@ -36,8 +36,11 @@ func answerQuery(answers map[string]string) func(http.Handler, http.ResponseWrit
 			if r.Method != http.MethodGet || !r.URL.Query().Has(parameter) {
 				continue
 			}
-			if text == notImplemented {
+			switch text {
+			case notImplemented:
 				w.WriteHeader(http.StatusNotImplemented)
+			case accessDenied:
+				w.WriteHeader(http.StatusForbidden)
 			}
 			_, _ = io.WriteString(w, text)
 			return
@@ -50,18 +53,23 @@ const (
 	motoVersioning = `<GetBucketVersioningResponse xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`
 	aListing       = `<ListBucketResult><Contents><Key>.warp/r.json</Key></Contents></ListBucketResult>`
 	notImplemented = `<Error><Code>NotImplemented</Code></Error>`
+	accessDenied   = `<Error><Code>AccessDenied</Code></Error>`
 )
 
 // Runs work on stores that do not say whether a bucket has versions, and warn once.
 func TestUnknownVersioning(t *testing.T) {
 	t.Parallel()
+	const unknown = "does not say whether bucket bucket is versioned"
 	tests := map[string]struct {
 		answers map[string]string
 		warning string
+		refusal string // of a benchmark that needs versions
 	}{
-		"moto 5.2":            {map[string]string{"versioning": motoVersioning, "versions": notImplemented}, "it lists none either"},
-		"S3Mock 3.12":         {map[string]string{"versioning": aListing, "versions": aListing}, "it lists none either"},
-		"versions are listed": {map[string]string{"versioning": aListing}, "all versions that it lists"},
+		"moto 5.2":            {map[string]string{"versioning": motoVersioning, "versions": notImplemented}, "does not say whether bucket bucket has versions: it lists none either", unknown},
+		"S3Mock 3.12":         {map[string]string{"versioning": aListing, "versions": aListing}, "it lists none either", unknown},
+		"no right to ask":     {map[string]string{"versioning": accessDenied}, "may not ask whether bucket bucket has versions: clean-up removes all versions that it lists", "AccessDenied"},
+		"no right at all":     {map[string]string{"versioning": accessDenied, "versions": accessDenied}, "it lists none either", "AccessDenied"},
+		"versions are listed": {map[string]string{"versioning": aListing}, "all versions that it lists", unknown},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +87,7 @@ func TestUnknownVersioning(t *testing.T) {
 			l.progress = &warned
 			check.OK(t, l.Acquire(t.Context()))
 			put(t, l, 3)
-			if err := l.enableVersioning(t.Context(), true); err == nil || !strings.Contains(err.Error(), "does not say whether bucket bucket is versioned") {
+			if err := l.enableVersioning(t.Context(), true); err == nil || !strings.Contains(err.Error(), test.refusal) {
 				t.Errorf("a benchmark that needs versions: %v", err)
 			}
 			check.OK(t, l.Release(t.Context(), false))
@@ -122,14 +130,14 @@ func TestNothingUploaded(t *testing.T) {
 	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("versioning") || denied && r.Method == http.MethodDelete {
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+			_, _ = io.WriteString(w, "<Error><Code>InvalidAccessKeyId</Code></Error>")
 			return
 		}
 		backend.ServeHTTP(w, r)
 	})
 	for _, denied = range []bool{false, true} {
 		l := newLease(c, "r")
-		if err := l.Acquire(t.Context()); store.CodeOf(err) != "AccessDenied" {
+		if err := l.Acquire(t.Context()); store.CodeOf(err) != "InvalidAccessKeyId" {
 			t.Fatal(err)
 		}
 		err := l.Release(t.Context(), false)

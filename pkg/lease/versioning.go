@@ -9,9 +9,13 @@ import (
 )
 
 // hasVersions reports whether clean-up must list versions. If the store does not say whether the
-// bucket has any, it lists them if it can.
+// bucket has any, or these credentials may not ask, it lists them if it can.
 func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
 	state, err := l.store.Versioning(ctx, l.bucket)
+	silent := "this store does not say"
+	if store.CodeOf(err) == codeDenied {
+		state, err, silent = store.VersioningUnknown, nil, "these credentials may not ask"
+	}
 	if err != nil {
 		return false, fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
 	}
@@ -19,17 +23,21 @@ func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	lists, err := l.listsVersions(ctx)
-	if state != store.VersioningUnknown {
-		return lists, err
-	}
-	if store.IsUnsupported(err) {
+	known := state != store.VersioningUnknown
+	if !known && (store.IsUnsupported(err) || store.CodeOf(err) == codeDenied) {
 		lists, err = false, nil
 	}
-	if err == nil {
-		l.warnUnknown(lists)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("list the versions of bucket %s: %w", l.bucket, err)
+	case !known:
+		l.warnUnknown(silent, lists)
 	}
-	return lists, err
+	return lists, nil
 }
+
+// codeDenied is the error of credentials without the right to what they ask for.
+const codeDenied = "AccessDenied"
 
 // listsVersions reports whether the store lists versions. It asks once, and again while the bucket
 // is not known to contain anything, which the answer depends on.
@@ -45,13 +53,13 @@ func (l *Lease) listsVersions(ctx context.Context) (bool, error) {
 }
 
 // warnUnknown warns once about a bucket that may have versions.
-func (l *Lease) warnUnknown(lists bool) {
+func (l *Lease) warnUnknown(silent string, lists bool) {
 	how := "clean-up removes all versions that it lists"
 	if !lists {
 		how = "it lists none either, so clean-up removes objects only"
 	}
 	l.unknown.Do(func() {
-		l.progress.Warn(fmt.Sprintf("this store does not say whether bucket %s has versions: %s", l.bucket, how))
+		l.progress.Warn(fmt.Sprintf("%s whether bucket %s has versions: %s", silent, l.bucket, how))
 	})
 }
 
