@@ -23,6 +23,9 @@ func (o *Options) addCache(log Log, r *results.Report) error {
 			request := accesslog.FromRow(&batch[i])
 			request.Before = !inWindow(r, &batch[i])
 			c.Add(&request)
+			if end, ok := accesslog.Completed(&batch[i]); ok {
+				c.Add(&end)
+			}
 		}
 		return nil
 	})

@@ -22,7 +22,7 @@ type Request struct {
 	Failed  bool
 	Unsized bool // the log does not say Bytes
 	Range   bool // a download of a part of the object
-	Part    bool // of a download or upload in parts that has a line of its own
+	Part    bool // of a download in ranges that has a line of its own
 	Step    bool // not a request by itself: its requests have lines of their own
 	Before  bool // of the preparation: only fills caches
 }
@@ -140,6 +140,9 @@ func (c *Collector) countOp(r *Request) {
 		o.objects += uint64(max(r.Objects, 0))
 	}
 	if r.Step {
+		if size := c.cache.parts[r.Object]; r.Op == Upload && size > 0 {
+			o.sizes.add(size)
+		}
 		return
 	}
 	o.requests++

@@ -272,6 +272,12 @@ func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Coll
 			if !pass(&request) {
 				return errStopped
 			}
+			if end, ok := Completed(&batch[i]); ok {
+				end.Before = request.Before
+				if !pass(&end) {
+					return errStopped
+				}
+			}
 		}
 		return nil
 	})

@@ -330,6 +330,31 @@ func TestOpLog(t *testing.T) {
 	}
 }
 
+// An upload in parts has the size of its parts, whose rows begin after its own, and fills a cache.
+func TestOpLogUploadInParts(t *testing.T) {
+	t.Parallel()
+	row := func(op string, at, took float64, bytes int64) oplog.Record {
+		return oplog.Record{Op: op, Key: "a", Start: int64(1e18 + at*1e9), Duration: time.Duration(took * 1e9), Bytes: bytes, Objects: 1}
+	}
+	failed := row("UPLOAD", 20, 1, 0)
+	failed.Err = "SlowDown: later"
+	path := filepath.Join(t.TempDir(), "log")
+	f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "r", Windowed: true})
+	check.OK(t, err)
+	check.OK(t, f.SetWindow(oplog.Window{Start: 1e18}))
+	check.OK(t, f.Write([]oplog.Record{row("UPLOAD", 0, 5, 0), row("PUTPART", 1, 1, 300), row("PUTPART", 2, 1, 100), row("GET", 10, 1, 400), failed}))
+	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(path)
+	check.OK(t, err)
+	p := profileOf(t, string(log))
+	o := operation(p, workload.Upload)
+	if o.Requests != 2 || o.Errors != 1 || o.Objects != 2 || o.Sizes.Requests() != 1 || o.Sizes.Quantile(1) != 400 || p.Reuse.FirstRequests != 0 || p.Requests != 5 {
+		t.Errorf("%+v, %+v", o, p.Reuse)
+	}
+}
+
 func FuzzText(f *testing.F) {
 	for line := range strings.Lines(awsExamples) {
 		f.Add([]byte(line))

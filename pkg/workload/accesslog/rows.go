@@ -46,10 +46,16 @@ func FromRow(r *oplog.Record) workload.Request {
 		q.Step, q.Size = true, r.Bytes
 	case "GETPART":
 		q.Part, q.Range = true, true
-	case "PUTPART", "COPYPART":
-		q.Part = true
 	}
 	return q
+}
+
+// Completed returns the end of an upload in parts, whose row began before those of the parts; ok is false for other rows.
+func Completed(r *oplog.Record) (q workload.Request, ok bool) {
+	if r.Op != "UPLOAD" || r.Err != "" || r.Key == "" {
+		return q, false
+	}
+	return workload.Request{Op: workload.Upload, Start: r.End(), Object: workload.HashObject("", r.Key), Step: true}, true
 }
 
 // opOf returns the operation of a row.
