@@ -141,6 +141,23 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
+// Requests that were due and that the run never sent belong to its load.
+func TestPlanOfUnsent(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log.csv.zst")
+	f, err := oplog.Create(path, header())
+	check.OK(t, err)
+	check.OK(t, f.SetWindow(oplog.Window{Start: 100 * second}))
+	check.OK(t, f.Write([]oplog.Record{row("GET", "a", 1, 10)}))
+	if _, err := f.Commit(oplog.Trailer{End: "completed", Unsent: 7}); err != nil {
+		t.Fatal(err)
+	}
+	p := readPlan(t, path, 1)
+	if r := p.Replay; p.Count() != 1 || r.Requests != 8 || len(r.NotSent) != 1 || r.NotSent[0].Count != 7 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Objects in parts have the parts that the log has. Parts of one that failed are not sent.
 func TestPlanInParts(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,9 @@ func Read(ctx context.Context, path string, o Options) (plan *Plan, err error) {
 	if err := r.EachInWindow(ctx, l.decided, l.add); err != nil {
 		return nil, err
 	}
+	if n := r.Trailer().Unsent; n > 0 {
+		l.notSent[oplog.NotSent{Why: "the replayed run ended before a worker was free"}] = n
+	}
 	if err := l.sorted.Finish(ctx); err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func Read(ctx context.Context, path string, o Options) (plan *Plan, err error) {
 // reasons names the reasons why requests are not sent.
 func reasons(all []oplog.NotSent) (text string) {
 	for i, n := range all {
-		text += fmt.Sprintf("%s%d %s: %s", [2]string{": ", "; "}[min(i, 1)], n.Count, n.Op, n.Why)
+		text += fmt.Sprintf("%s%d %s: %s", [2]string{": ", "; "}[min(i, 1)], n.Count, cmp.Or(n.Op, "due"), n.Why)
 	}
 	return text
 }

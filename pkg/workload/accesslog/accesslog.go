@@ -290,6 +290,9 @@ func readOpLog(ctx context.Context, in io.Reader, name string, to *workload.Coll
 	} else {
 		to.AddFormat(formatWarp, 0)
 	}
+	if n := log.Trailer().Unsent; n > 0 {
+		to.AddNote(fmt.Sprintf("The run of the op log ended before it had sent %s due, so the profile lacks them.", human.Count(n, "request that was", "requests that were")))
+	}
 	if h.HasVersions() {
 		to.AddVersions()
 	}

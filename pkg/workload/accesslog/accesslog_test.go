@@ -343,12 +343,15 @@ func TestOpLogUploadInParts(t *testing.T) {
 	check.OK(t, err)
 	check.OK(t, f.SetWindow(oplog.Window{Start: 1e18}))
 	check.OK(t, f.Write([]oplog.Record{row("UPLOAD", 0, 5, 0), row("PUTPART", 1, 1, 300), row("PUTPART", 2, 1, 100), row("GET", 10, 1, 400), failed}))
-	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
+	if _, err := f.Commit(oplog.Trailer{End: "completed", Unsent: 3}); err != nil {
 		t.Fatal(err)
 	}
 	log, err := os.ReadFile(path)
 	check.OK(t, err)
 	p := profileOf(t, string(log))
+	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 requests that were due") {
+		t.Errorf("%q", p.Notes)
+	}
 	o := operation(p, workload.Upload)
 	if o.Requests != 2 || o.Errors != 1 || o.Objects != 2 || o.Sizes.Requests() != 1 || o.Sizes.Quantile(1) != 400 || p.Reuse.FirstRequests != 0 || p.Requests != 5 {
 		t.Errorf("%+v, %+v", o, p.Reuse)
