@@ -167,7 +167,7 @@ func counterpart(r, other *results.Report, i int) *results.Operation {
 // compared describes a side. Figures that are the machine's of a side are a warning: the changes are of all figures.
 func compared(r *results.Report, f Facts) Compared {
 	warnings := append([]string{}, r.Warnings...)
-	if c := r.Client; c != nil && (c.Verdict == results.SomeFigures || c.Verdict == results.ClientLimited) {
+	if c := r.Client; c != nil && (c.Verdict == results.SomeFigures || c.Verdict == results.ClientLimited || len(c.Figures) > 0) {
 		warnings = append(warnings, c.Sentence)
 	}
 	return Compared{r.Command, f.Workload.ID, r.Runs, warnings}

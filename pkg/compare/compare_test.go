@@ -284,6 +284,12 @@ func TestClientsFiguresOfTwoRuns(t *testing.T) {
 	if len(c.Before.Warnings) != 0 || !slices.Contains(c.After.Warnings, after.Client.Sentence) {
 		t.Errorf("warnings %q and %q", c.Before.Warnings, c.After.Warnings)
 	}
+	before.Client = &results.ClientVerdict{Verdict: results.UnknownOwner, Sentence: "The client's share is unknown."}
+	after.Client = &results.ClientVerdict{Verdict: results.UnknownOwner, Sentence: "Of STAT, p50 is this machine's.", Figures: []results.ClientFigure{{Op: "STAT", Figure: "p50"}}}
+	c = Reports(before, after)
+	if len(c.Before.Warnings) != 0 || !slices.Contains(c.After.Warnings, after.Client.Sentence) {
+		t.Errorf("warnings %q and %q", c.Before.Warnings, c.After.Warnings)
+	}
 }
 
 // A figure that is the machine's withholds the verdict on that metric, unless it changes alike without the client's part.
