@@ -136,12 +136,19 @@ func (o *recoveryOracle) responseIsBack(k int) bool {
 func (o *recoveryOracle) residual(sums []float64, first, k, last int) (sum float64) {
 	for _, part := range [][2]int{{first, k}, {k, last}} {
 		moved, length := 0., 0.
-		for i := part[0]; i < part[1]; i++ {
-			moved, length = moved+sums[i], length+o.at[i+1]-o.at[i]
+		rate := func(i int) float64 {
+			d := o.at[i+1] - o.at[i]
+			if o.slow > 0 {
+				return min(sums[i]/d, o.rate)
+			}
+			return sums[i] / d
 		}
 		for i := part[0]; i < part[1]; i++ {
 			d := o.at[i+1] - o.at[i]
-			sum += d * (sums[i]/d - moved/length) * (sums[i]/d - moved/length)
+			moved, length = moved+d*rate(i), length+d
+		}
+		for i := part[0]; i < part[1]; i++ {
+			sum += (o.at[i+1] - o.at[i]) * (rate(i) - moved/length) * (rate(i) - moved/length)
 		}
 	}
 	return sum

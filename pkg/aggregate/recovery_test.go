@@ -133,6 +133,28 @@ func TestRecoveryInAnOpenLoop(t *testing.T) {
 	}
 }
 
+// TestRecoveryWithFastCatchUp has a store that answers at once what waited while it was frozen. This piece of a
+// high rate must not hide where the throughput rose.
+func TestRecoveryWithFastCatchUp(t *testing.T) {
+	t.Parallel()
+	const mark, length, frozen, thawed = 15, 60, 17 * sec, 20 * sec
+	var rows []oplog.Record
+	thaw := int64(thawed)
+	for due := int64(0); due < length*sec; due += sec / 50 {
+		r := oplog.Record{Op: "GET", Client: "c", Objects: 1, Due: 100*sec + due, Start: 100*sec + due, Duration: time.Millisecond}
+		if due >= frozen && due < thawed {
+			thaw += sec / 3000
+			r.Start = 100*sec + thaw
+		}
+		rows = append(rows, r)
+	}
+	testlog.SortByEnd(rows)
+	m := marksOf(t, rows, length, mark)[0]
+	if m.RecoveryS == nil || math.Abs(*m.RecoveryFromS-5) > .3 || math.Abs(*m.RecoveryS-5) > .3 {
+		t.Errorf("recovery after %s to %s s, want 5", show(m.RecoveryFromS), show(m.RecoveryS))
+	}
+}
+
 // TestRecoveryOfRamps ends outages slowly. The recovery is between the instant
 // from which the mean is as before and the end of the ramp.
 func TestRecoveryOfRamps(t *testing.T) {

@@ -344,7 +344,11 @@ func (f *fit) whole() float64         { return f.Residual(0) }
 func (s *search) fit(first, last int) *fit {
 	lengths, amounts := make([]float64, last-first), make([]float64, last-first)
 	for k := range lengths {
-		lengths[k], amounts[k] = float64(s.at[first+k+1]-s.at[first+k])/1e9, (s.objects[first+k+1]-s.objects[first+k])/stats.ObjectUnit
+		length, objects := float64(s.at[first+k+1]-s.at[first+k]), s.objects[first+k+1]-s.objects[first+k]
+		if s.slow > 0 { // an open loop, in which the store catches up after an outage
+			objects = min(objects, float64(s.rate*length))
+		}
+		lengths[k], amounts[k] = length/1e9, objects/stats.ObjectUnit
 	}
 	return &fit{stats.NewSplitter(lengths, amounts), first}
 }
