@@ -232,6 +232,17 @@ func (o *recoveryOracle) beginOf(sums []float64, i, back int, over bool) int {
 	return begin
 }
 
+func (o *recoveryOracle) stalled(from, to float64) bool {
+	last := 0.
+	for _, end := range append(o.ends, o.end) {
+		if end-last > o.stall && end > from && last < to {
+			return true
+		}
+		last = end
+	}
+	return false
+}
+
 func (o *recoveryOracle) endOf(sums []float64, throughput, response []bool, i, begin, back int) (from, to float64, noise bool) {
 	from, to = o.at[i], o.at[i]
 	r, answered := i, i
@@ -268,7 +279,7 @@ func (o *recoveryOracle) endOf(sums []float64, throughput, response []bool, i, b
 				from, to = min(from, o.at[k]), o.at[k]
 			}
 		}
-		noise = o.residual(sums, first, first, last)-best <= 20*best/(n-2)
+		noise = o.residual(sums, first, first, last)-best <= 20*best/(n-2) && !o.stalled(o.at[i], o.at[r])
 	}
 	if answered > i {
 		from, to, noise = max(from, o.at[answered]), max(to, o.at[answered]), false

@@ -155,6 +155,17 @@ func TestRecoveryWithFastCatchUp(t *testing.T) {
 	}
 }
 
+// TestRecoveryAfterTwoStalls has a store that freezes twice, the second time before it was as before for 5 s. Around the end
+// of the second freeze the throughput is the same before and after, but freezes are no noise.
+func TestRecoveryAfterTwoStalls(t *testing.T) {
+	t.Parallel()
+	rows := slumped(40, false, 1, slump{17, 20, 1, 0}, slump{20, 24, -.4, 0}, slump{24, 24.9, 1, 0})
+	m := marksOf(t, rows, 40, 15)[0]
+	if m.Noise || m.RecoveryS == nil || *m.RecoveryFromS < 9.5 {
+		t.Errorf("noise %t, recovery after %s to %s s, want 10 or more", m.Noise, show(m.RecoveryFromS), show(m.RecoveryS))
+	}
+}
+
 // TestRecoveryOfRamps ends outages slowly. The recovery is between the instant
 // from which the mean is as before and the end of the ramp.
 func TestRecoveryOfRamps(t *testing.T) {

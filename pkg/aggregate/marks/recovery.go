@@ -269,11 +269,17 @@ func (s *search) outage(i, back int) outage {
 	}
 	if risen > i {
 		s.rise(&o, min(begin, risen-1), risen)
+		o.noise = o.noise && !s.stalled(s.at[i], s.at[risen])
 	}
 	if answered > i {
 		o.from, o.to, o.noise = max(o.from, s.at[answered]), max(o.to, s.at[answered]), false
 	}
 	return o
+}
+
+// stalled reports whether there was a stall between two instants.
+func (s *search) stalled(from, to int64) bool {
+	return slices.ContainsFunc(s.gaps, func(g gap) bool { return g.to-g.from > s.stall && g.to > from && g.from < to })
 }
 
 // fall returns the border at which the outage began: the one that best splits
