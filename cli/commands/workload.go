@@ -125,7 +125,7 @@ func sourceOf(ctx context.Context, inv *command.Invocation, path string) accessl
 			return io.NopCloser(runlog.Cancelled(ctx, inv.In)), nil
 		}}
 	}
-	return accesslog.Log{Name: path, Open: func() (io.ReadCloser, error) {
+	return accesslog.Log{Name: path, Once: isPipe(path), Open: func() (io.ReadCloser, error) {
 		inv.Debugf("opening %s", path)
 		f, err := os.Open(path)
 		if err != nil {
@@ -133,6 +133,12 @@ func sourceOf(ctx context.Context, inv *command.Invocation, path string) accessl
 		}
 		return f, nil
 	}}
+}
+
+// isPipe reports whether a file can be read only once, as <(zcat log.gz) of a shell.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // logsOf returns the files that the arguments name.
@@ -167,9 +173,12 @@ func logsOf(args []string) (paths []string, err error) {
 	return paths, nil
 }
 
-// areOpLogs reports whether all files are op logs.
+// areOpLogs reports whether all files are op logs. Of a pipe that is unknown.
 func areOpLogs(paths []string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool {
+		if isPipe(path) {
+			return true
+		}
 		f, err := os.Open(path)
 		if err != nil {
 			return true
