@@ -123,7 +123,7 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "stat --dry-run --list-existing --objects=7 --epochs=3", code: 0, want: "the measurement makes 21 STAT requests at most (--epochs)"},
 		{args: "delete --dry-run --objects=1050", code: 0, want: "the measurement makes 11 DELETE requests at most (the objects)"},
 		{args: "put --dry-run --total-size=1GiB --obj.size=exact:1MiB:1,3MiB:1", code: 0, want: "the measurement makes about 512 PUT requests, 1 GiB (--total-size)"},
-		{args: "stat --dry-run --objects=100 --obj.size=exact:1MiB:1,63MiB:1", code: 0, want: "the preparation makes about 350 PUT requests, 3.1 GiB"},
+		{args: "stat --dry-run --objects=100 --obj.size=exact:1MiB:1,63MiB:1", code: 0, want: "the preparation makes about 350 PUT requests, 3.1 GiB and at most 6.2 GiB"},
 		{args: "mixed --dry-run --max-objects=150", code: 0, want: "makes about 1,000 GET, STAT, PUT, DELETE requests, 5.9 GiB (--max-objects)"},
 		{args: "snowball --dry-run --objs.per=50 --obj.size=1KiB --max-objects=1000", code: 0, want: "makes 20 PUT requests, 1000 KiB at most (--max-objects)"},
 		{args: "fanout --dry-run --copies=50 --obj.size=1KiB --rps-limit=1 --duration=20s", code: 0, want: "makes 20 POST requests, 1000 KiB at most"},

@@ -32,12 +32,13 @@ type cost struct {
 // setReplay sets the cost of a replay.
 func (c *cost) setReplay(p *replay.Plan) { c.replay, c.uploads = p, float64(p.Prepared) }
 
-// prepared returns the number of requests of the preparation, and their payload; 0 if that is not known.
-func (c *cost) prepared() (requests, bytes float64) {
+// prepare sets the number of requests of the preparation, and their payload if that is known.
+func (c *cost) prepare(p *plan.Cost) {
 	if c.archive > 0 {
-		return c.inParts(c.uploads, c.archive), c.uploads * float64(c.archive)
+		p.Uploads, p.UploadBytes = c.inParts(c.uploads, c.archive), c.uploads*float64(c.archive)
+		return
 	}
-	return c.requests(c.uploads), c.bytes(c.uploads)
+	p.Uploads, p.UploadBytes, p.MaxUpload = c.requests(c.uploads), c.bytes(c.uploads), c.largest(c.uploads)
 }
 
 // requests returns the number of requests that upload n objects.
@@ -73,8 +74,13 @@ func expected(sizes generator.Sizes, of func(size int64) float64) float64 {
 	return sum / n
 }
 
-// random reports whether the cost depends on random sizes, or on requests of random kinds.
-func (c *cost) random() bool { return c.sizes != nil && c.sizes.Min() < c.sizes.Max() || c.moves < 1 }
+// randomSizes reports whether objects have different sizes.
+func (c *cost) randomSizes() bool { return c.sizes != nil && c.sizes.Min() < c.sizes.Max() }
+
+// randomParts reports whether chance decides in how many parts an object is uploaded.
+func (c *cost) randomParts() bool {
+	return c.randomSizes() && c.partSize > 0 && c.sizes.Max() > c.partSize && c.archive == 0
+}
 
 // inParts returns the number of requests that upload n objects of a size.
 func (c *cost) inParts(n float64, size int64) float64 {
@@ -103,6 +109,14 @@ func (c *cost) bytes(n float64) float64 {
 	return n * c.sizes.Mean()
 }
 
+// largest returns the payload of n of the largest objects; 0 if it is not known.
+func (c *cost) largest(n float64) float64 {
+	if c.sizes == nil {
+		return 0
+	}
+	return n * float64(c.sizes.Max())
+}
+
 // set sets how many objects a request of the measurement writes on average, and the payload of how many it moves.
 func (c *cost) set(writes, moves float64) { c.writes, c.moves = writes, moves }
 
@@ -110,7 +124,7 @@ func (c *cost) set(writes, moves float64) { c.writes, c.moves = writes, moves }
 func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit string) {
 	c := &f.cost
 	if c.uploads > 0 {
-		p.Uploads, p.UploadBytes = c.prepared()
+		c.prepare(&p)
 	}
 	kinds := b.requests
 	if b.made != nil {
@@ -139,7 +153,13 @@ func (f *Flags) planned(b benchmark, o *bench.Options) (p plan.Cost, limit strin
 	case b.reads || b.writes:
 		p.Bytes = c.bytes(n * c.moves)
 	}
-	p.Expected = c.random()
+	random := limit == "--total-size" && c.randomSizes() || limit == "--max-objects" && c.writes < 1
+	if !random && p.Bytes > 0 && c.replay == nil {
+		p.MaxBytes = c.largest(n * max(1, c.moves))
+	}
+	p.Expected = c.randomSizes() || c.moves < 1
+	p.UploadsVary = c.randomParts()
+	p.RequestsVary = random || b.writes && c.randomParts() || divided != nil && c.randomSizes()
 	p.Attempts = 1 + o.Retries
 	if o.Duration > 0 && !o.ReadOnly {
 		p.Renewals = int(o.Duration/(f.lease/3)) + 1
@@ -163,11 +183,11 @@ func (f *Flags) planCost(d *plan.DryRun, b benchmark, o *bench.Options) {
 	case p.Operations > 0:
 		d.Say("the measurement makes %s%s", p.SayOperations(" ("+limit+")"), p.SayRetries())
 	default:
-		payload := plan.Amount(p.Bytes)
+		amount := p.SayMeasured(false)
 		if f.cost.replay != nil && p.Bytes > 0 {
-			payload = ", with uploads of " + human.Bytes(p.Bytes)
+			amount = strings.Replace(amount, ", "+human.Bytes(p.Bytes), ", with uploads of "+human.Bytes(p.Bytes), 1)
 		}
-		d.Say("the measurement makes %s (%s)%s", p.AtMost(plan.Count(p.Measured())+" "+p.Kinds()+" requests"+payload), limit, p.SayRetries())
+		d.Say("the measurement makes %s (%s)%s", amount, limit, p.SayRetries())
 		if len(p.Requests) > 1 {
 			d.Say("that is about %s", p.SayRequests())
 		}

@@ -308,7 +308,8 @@ func (f *findFlags) cost(ctx context.Context, inv *command.Invocation, s *finder
 	}
 	runs := math.Ceil(float64(f.MaxTime) / float64(find.MinRunEvery))
 	c := *d.Cost
-	c.Uploads, c.UploadBytes, c.Listings = runs*c.Uploads, runs*c.UploadBytes, runs*c.Listings
+	c.Uploads, c.Listings = runs*c.Uploads, runs*c.Listings
+	c.UploadBytes, c.MaxUpload = runs*c.UploadBytes, runs*c.MaxUpload
 	return &c, nil
 }
 

@@ -213,7 +213,7 @@ func sayCost(d *plan.DryRun) {
 	case c.Operations > 0:
 		d.Say("all runs together make %s%s", c.SayOperations(""), c.SayRetries())
 	default:
-		d.Say("all runs together make %s%s", c.AtMost(c.SayRequests()+" requests"+plan.Amount(c.Bytes)), c.SayRetries())
+		d.Say("all runs together make %s%s", c.SayMeasured(true), c.SayRetries())
 	}
 	if c.Listings > 0 {
 		d.Say("all clean-ups together make about %s", c.SayRemoval())

@@ -42,7 +42,7 @@ func (s *Sweep) Cost() *plan.Cost {
 		c := *p.cost
 		switch {
 		case uploaded[p.pool]:
-			c.Uploads, c.UploadBytes, c.Listings = 0, 0, 0
+			c.Uploads, c.UploadBytes, c.MaxUpload, c.Listings = 0, 0, 0, 0
 		case s.shares(p, missing[i:]):
 			uploaded[p.pool] = true
 		}
