@@ -68,7 +68,6 @@ func TestUnknownVersioning(t *testing.T) {
 		"moto 5.2":            {map[string]string{"versioning": motoVersioning, "versions": notImplemented}, "does not say whether bucket bucket has versions: it lists none either", unknown},
 		"S3Mock 3.12":         {map[string]string{"versioning": aListing, "versions": aListing}, "it lists none either", unknown},
 		"empty":               {map[string]string{"versioning": ""}, "all versions that it lists", unknown},
-		"JSON":                {map[string]string{"versioning": "{}"}, "all versions that it lists", unknown},
 		"no right to ask":     {map[string]string{"versioning": accessDenied}, "may not ask whether bucket bucket has versions: clean-up removes all versions that it lists", "AccessDenied"},
 		"no right at all":     {map[string]string{"versioning": accessDenied, "versions": accessDenied}, "it lists none either", "AccessDenied"},
 		"versions are listed": {map[string]string{"versioning": aListing}, "all versions that it lists", unknown},

@@ -81,7 +81,7 @@ func (c *Client) Versioning(ctx context.Context, bucket string) (state string, e
 		state, err = v.Versioning(ctx, bucket)
 		var e *Error
 		switch {
-		case errors.As(err, &e) && (e.Code == CodeBadAnswer && e.Status/100 == 2 || e.Status == 404 && e.Code != CodeNoBucket):
+		case errors.As(err, &e) && (e.Document != "" || e.Status == 404 && e.Code != CodeNoBucket):
 			state = VersioningUnknown
 			return nil
 		case IsUnsupported(err):

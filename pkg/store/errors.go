@@ -74,7 +74,7 @@ type Error struct {
 	Message  string
 	Status   int
 	Region   string // the bucket's region, according to the store
-	Document string // the root element of an XML document that came instead of another
+	Document string // the root element of an XML document that came instead of another, or Nothing
 }
 
 func (e *Error) Error() string {
@@ -91,6 +91,9 @@ func (e *Error) Error() string {
 func Errorf(code string, status int, format string, args ...any) *Error {
 	return &Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
 }
+
+// Nothing is the Document of an empty answer.
+const Nothing = "nothing"
 
 // BadAnswer returns an [Error] that says why an answer is wrong.
 func BadAnswer(status int, format string, args ...any) *Error {

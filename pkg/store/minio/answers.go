@@ -214,7 +214,11 @@ func (a answerCheck) check(want document, status int, method string, text []byte
 	case err != nil && want.root == "":
 		return store.BadAnswer(status, "%s", err.(*store.Error).Message)
 	case err != nil:
-		return store.BadAnswer(status, "%s, instead of <%s>", err.(*store.Error).Message, want.root)
+		bad := store.BadAnswer(status, "%s, instead of <%s>", err.(*store.Error).Message, want.root)
+		if len(bytes.TrimSpace(text)) == 0 {
+			bad.Document = store.Nothing
+		}
+		return bad
 	case want.root == "ListVersionsResult" && root == "ListBucketResult" && !listsObjects(&x):
 		return nil
 	}
