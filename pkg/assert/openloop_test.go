@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"warp/internal/testlog"
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // TestEveryInAnOpenLoop has a schedule of 100 requests per second, and a store
@@ -46,6 +48,25 @@ func TestEveryInAnOpenLoop(t *testing.T) {
 	for i, s := range r.Operations[0].Segments {
 		if s.Duration == nil || s.Duration.Count != 100 {
 			t.Errorf("segment %d has the times of %+v requests, want 100", i, s.Duration)
+		}
+	}
+}
+
+// A response time that is far above its limit fails even if this machine sent requests a little late.
+func TestJudgeLateClient(t *testing.T) {
+	t.Parallel()
+	var rows []oplog.Record
+	for i := range 2000 {
+		r := row("GET", float64(i)*10, 500)
+		r.Due, r.ClientTime = r.Start-20e6, time.Microsecond
+		rows = append(rows, r)
+	}
+	r, all := reportOf(t, rows, 20, "response.p99<100ms", "response.p50<100ms", "response.p99>1s", "response.p99<450ms", "response.mean<100ms", "response.p0.5<100ms", "response.p99<1s")
+	r.ClientLoad = &hostload.Load{PacingLagS: 0.1}
+	for i, a := range Judge(all, r, false) {
+		want := []string{results.Failed, results.Failed, results.Failed, results.Inconclusive, results.Inconclusive, results.Inconclusive, results.Passed}[i]
+		if a.Result != want {
+			t.Errorf("%s, want %s", a.Sentence, want)
 		}
 	}
 }
