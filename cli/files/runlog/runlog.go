@@ -13,6 +13,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/files"
+	"warp/cli/files/series"
 	"warp/internal/tempfile"
 	"warp/pkg/aggregate"
 	"warp/pkg/miniowarp"
@@ -283,7 +284,11 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	}
 	if info.IsDir() {
 		file.Close()
-		return nil, nil, exit.Errorf("%s is a folder, not an op log", path).WithHint("give the .csv.zst file in it")
+		err := exit.Errorf("%s is a folder, not an op log", path)
+		if kind := series.KindOf(path); kind != "" {
+			return nil, nil, err.WithHint("show it with warp %s %s, or give a .csv.zst file in it", kind, path)
+		}
+		return nil, nil, err.WithHint("give the .csv.zst file in it")
 	}
 	return file, info, nil
 }
