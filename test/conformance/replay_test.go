@@ -61,7 +61,7 @@ func TestReplay(t *testing.T) {
 		o.sameAsAnalyze(t, data+".csv.zst", "--json")
 		again := readLog(t, data+".csv.zst")
 		r := replayReport(t, o)
-		if r.Sent != int64(len(original.rows)) || r.Requests != r.Sent || len(r.NotSent) > 0 || r.Run != original.header.Run {
+		if !sentAll(r, original, original.rows) || r.Run != original.header.Run {
 			t.Errorf("speed %g: of %d requests: %+v", speed, len(original.rows), r)
 		}
 		for op, method := range map[string]string{"GET": http.MethodGet, "STAT": http.MethodHead, "DELETE": http.MethodDelete} {
@@ -89,6 +89,16 @@ func TestReplay(t *testing.T) {
 		}
 		sameTimes(t, original.rows, again.rows, speed)
 	}
+}
+
+// sentAll reports whether a replay sent all requests of a log. Those that its run had not sent when it ended, because this machine
+// was busy, are named.
+func sentAll(r *results.Replay, log history, requests []oplog.Record) bool {
+	unsent := int64(0)
+	for _, n := range r.NotSent {
+		unsent += n.Count
+	}
+	return r.Sent == int64(len(requests)) && unsent == log.trailer.Unsent && r.Requests == r.Sent+unsent
 }
 
 // sizes returns the sizes of requests in the order in which they were due.
@@ -142,7 +152,7 @@ func TestReplayFreeze(t *testing.T) {
 	again := readLog(t, filepath.Join(folder, "again.csv.zst"))
 	sameTimes(t, requests, again.of("GET"), 1)
 	r := replayReport(t, o)
-	if r.Sent != int64(len(requests)) || len(r.NotSent) > 0 {
+	if !sentAll(r, original, requests) {
 		t.Errorf("of %d requests: %+v", len(requests), r)
 	}
 	if share := r.Share(r.OnTime); share > 0.5 || r.Delay.P99 < 3000 {
