@@ -47,9 +47,10 @@ func newIssuer(t *testing.T) *issuer {
 		return map[string]any{"keys": []any{map[string]string{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "the-key",
 			"n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes())}}}
 	})
-	server := httptest.NewServer(mux)
+	server := httptest.NewUnstartedServer(mux)
+	i.url = "http://" + server.Listener.Addr().String() // before the first request
+	server.Start()
 	t.Cleanup(server.Close)
-	i.url = server.URL
 	return i
 }
 
