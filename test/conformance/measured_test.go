@@ -91,10 +91,11 @@ func TestMeasuredMemory(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", args, err)
 			}
-			for _, op := range (outcome{out: string(out)}).report(t).Operations {
+			r := (outcome{out: string(out)}).report(t)
+			for _, op := range r.Operations {
 				requests += op.Requests
 			}
-			return maxRSS(cmd.ProcessState), requests
+			return r.ClientLoad.MaxRSSBytes, requests // the rusage of a child includes its parent's peak
 		}
 		short, few := peak(time.Second)
 		long, many := peak(6 * time.Second)
