@@ -76,7 +76,7 @@ func showHistory(inv *command.Invocation, h *compare.History, csv *reports.CSVFl
 	return reports.Show(inv, h, text, html, func(o page.Options) *page.Page { return page.History(h, o) })
 }
 
-// pastRuns reads the runs that the arguments name. Of folders and patterns, it leaves out files that are no runs, with a warning.
+// pastRuns reads the runs that the arguments name. It leaves out files in folders and patterns that are not runs, with a warning.
 func pastRuns(ctx context.Context, inv *command.Invocation) (all []compare.Past, err error) {
 	args := inv.Args
 	if len(args) == 0 {

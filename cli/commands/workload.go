@@ -173,7 +173,7 @@ func logsOf(args []string) (paths []string, err error) {
 	return paths, nil
 }
 
-// areOpLogs reports whether all files are op logs. Of a pipe that is unknown.
+// areOpLogs reports whether all files are op logs. For a pipe that is not known.
 func areOpLogs(paths []string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool {
 		if isPipe(path) {

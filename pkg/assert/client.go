@@ -17,9 +17,9 @@ func (v *verdict) suspected() string {
 // certain reports whether an assertion that holds would hold with a faster client, too: requests take no longer then.
 func (v *verdict) certain() bool { return v.Cmp.Upper() == v.Metric.Family.isTime() }
 
-// failsAnyway reports whether a response time would miss the limit even if this machine had sent all requests in time. It sent
-// 99 % of them at most the 99th percentile of the lag after they were due. So without the lag, a percentile would be at least
-// the one that is 1 % lower, minus that.
+// failsAnyway reports whether a response time would exceed the limit even if this machine had sent all requests on time. The lag of
+// 99 % of the requests is at most its 99th percentile. So without lag, the q-th percentile of the response time would be at least
+// the (q-1)-th, minus that lag.
 func (v *verdict) failsAnyway(s *results.Slice) bool {
 	if !v.Cmp.Upper() {
 		return true // a faster client makes it shorter still

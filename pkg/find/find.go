@@ -261,7 +261,7 @@ func (s *search) confirm(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// upperHeld reports whether the upper end of the search held when it was offered before a confirmation, in the steps from a number on.
+// upperHeld reports whether the upper end of the search held when it was offered before a confirmation. from is the first step to look at.
 func (s *search) upperHeld(from int) bool {
 	return slices.ContainsFunc(s.result.Steps[from:], func(st *Step) bool {
 		return st.Role == Approach && st.Value >= s.hi && st.Outcome == Held

@@ -164,8 +164,8 @@ func withoutStamps(ops []*Operation) (names []string) {
 	return names
 }
 
-// unknownClient returns the verdict if the client's share of the named operations is unknown, and so that of the throughput. The
-// times of other operations are judged.
+// unknownClient returns the verdict of a run in which the client's share of the named operations is unknown. Its share of the
+// throughput, which depends on all operations, is unknown as well. The times of the other operations are judged.
 func (r *Report) unknownClient(ops []*Operation, names []string) *ClientVerdict {
 	v := &ClientVerdict{Verdict: UnknownOwner}
 	known := slices.DeleteFunc(slices.Clone(ops), func(o *Operation) bool { return slices.Contains(names, o.Op) })

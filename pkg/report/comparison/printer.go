@@ -31,7 +31,7 @@ func (t *verdictTable) add(v compare.Verdict, cells ...string) {
 	t.verdicts = append(t.verdicts, v)
 }
 
-// stack moves the cells of a column to rows of their own, below those of the column before it.
+// stack moves each cell of a column into a new row below its own, under the column before it.
 func (t *verdictTable) stack(column int) {
 	var rows [][]string
 	var verdicts []compare.Verdict

@@ -50,7 +50,7 @@ func FromRow(r *oplog.Record) workload.Request {
 	return q
 }
 
-// Completed returns the end of an upload in parts, whose row began before those of the parts; ok is false for other rows.
+// Completed returns a request for the end of an upload in parts: only then does the object exist. ok is false for other rows.
 func Completed(r *oplog.Record) (q workload.Request, ok bool) {
 	if r.Op != "UPLOAD" || r.Err != "" || r.Key == "" {
 		return q, false

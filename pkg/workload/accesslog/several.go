@@ -86,8 +86,8 @@ type stream struct {
 	err      error
 }
 
-// peek finds out when the first request of one of several logs started, so that the log need not be open before. It does nothing
-// if that is all the same, or cannot be known.
+// peek finds the start of the log's first request, so that the log can stay closed until then. It does nothing for a single log,
+// or for one that can be read only once.
 func (s *stream) peek(logs int) error {
 	if logs == 1 || s.log.Once {
 		return nil
