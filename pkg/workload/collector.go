@@ -112,11 +112,23 @@ func (c *Collector) count(r *Request) {
 	if !r.Before {
 		c.arrive(r)
 		c.countOp(r)
-		if !r.Failed && !r.Part && (r.Op == Get || r.Op == Stat) && r.Object != 0 {
-			c.popularity.add(r.Object)
-		}
+		c.countObject(r)
 	}
 	c.cache.use(r)
+}
+
+func (c *Collector) countObject(r *Request) {
+	if r.Failed || r.Part || r.Object == 0 {
+		return
+	}
+	switch r.Op {
+	case Get, Stat:
+		c.popularity.read(r.Object)
+	case Put, Upload, Copy:
+		c.popularity.write(r.Object)
+	case Delete:
+		c.popularity.remove(r.Object)
+	}
 }
 
 func (c *Collector) arrive(r *Request) {

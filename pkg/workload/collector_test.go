@@ -107,6 +107,31 @@ func sameSizes(t *testing.T, name string, got Sizes, want []int64) {
 	}
 }
 
+// New objects do not distort the exponent of those that existed from the beginning.
+func TestExponentOfGrowingPool(t *testing.T) {
+	t.Parallel()
+	const objects, requests = 500, 20_000
+	for _, exponent := range []float64{.7, 1, 1.2} {
+		r := generator.Rand(1, "test", 0)
+		zipf := generator.NewZipf(exponent)
+		c, all := NewCollector(), objects
+		for n := range requests {
+			q := Request{Op: Get, Start: int64(n) * 1e6, Objects: 1, Bytes: 1, Size: 1}
+			if r.Float64() < .15 {
+				q.Op, q.Object = Put, HashObject("", fmt.Sprint(all))
+				all++
+			} else {
+				q.Object = HashObject("", fmt.Sprint(zipf.Rank(r, all)))
+			}
+			c.Add(&q)
+		}
+		p := c.Profile().Popularity
+		if p.Exponent == nil || math.Abs(*p.Exponent-exponent) > .05 || math.Abs(float64(p.Objects)/objects-1) > .1 {
+			t.Errorf("exponent %v: %+v", exponent, p)
+		}
+	}
+}
+
 // A sample of the keys gives about the same figures as all keys.
 func TestSampledPopularity(t *testing.T) {
 	t.Parallel()
@@ -117,8 +142,8 @@ func TestSampledPopularity(t *testing.T) {
 		exact, sampled := newPopularityCounter(objects), newPopularityCounter(4000)
 		for range 400_000 {
 			key := HashObject("b", fmt.Sprint(seed, "/", zipf.Rank(r, objects)))
-			exact.add(key)
-			sampled.add(key)
+			exact.read(key)
+			sampled.read(key)
 		}
 		want, got := exact.popularity(), sampled.popularity()
 		if want.Sampled != 1 || got.Sampled > .15 || got.Requests != want.Requests || want.HottestError != 0 {
