@@ -17,6 +17,7 @@ SHELL := /bin/sh
 
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 NFPM        ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    ?= 20s
@@ -55,25 +56,29 @@ demo: build
 stores:
 	$(GO) run ./internal/teststore/build
 
-GO_TEST = $(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test
+# Without cgo, as in make build; only the race detector needs it. vet is part of make check. With RERUN=2, a test that fails is
+# run up to twice more, and the output names it: a machine that stops for seconds must not decide whether a change lands.
+# Data races are never tried again.
+go_test = $(if $(findstring -race,$(1)),,CGO_ENABLED=0) \
+	$(if $(RERUN),$(GO) run $(GOTESTSUM) --format=standard-quiet --rerun-fails=$(RERUN) --rerun-fails-run-root-test \
+		--rerun-fails-abort-on-data-race --packages='$(2)' -- -vet=off $(1),$(GO) test -vet=off $(1) $(2))
 
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
 # the race detector, and runs alone, in test-stores.
 # go test's cache does not see files outside of a module, such as the documentation that tests in test/ read: hence -count=1.
-# Without cgo, as in make build; only the race detector needs it. vet is part of make check.
 test:
-	$(GO_TEST) -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
-	cd test && $(GO_TEST) -count=1 -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(TEST_PACKAGES)
+	$(call go_test,$(TESTFLAGS) -skip '^TestMeasured' -timeout 20m,$(PACKAGES))
+	cd test && $(call go_test,-count=1 $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m,$(TEST_PACKAGES))
 	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
 # measurements at once would disturb each other on a small machine. No result comes from go test's cache, which does not
 # see the binaries that tests build.
 test-stores: stores
-	WARP_TEST_STORES=1 $(GO) test -count=1 -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
-	cd test && WARP_TEST_STORES=1 $(GO) test -count=1 -vet=off -race -p 1 -timeout 20m $(TEST_STORE_TESTS)
-	CGO_ENABLED=0 $(GO) test -count=1 -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
-	cd test && CGO_ENABLED=0 $(GO) test -count=1 -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
+	export WARP_TEST_STORES=1; $(call go_test,-count=1 -race -p 1 -timeout 20m,$(STORE_TESTS))
+	cd test && export WARP_TEST_STORES=1 && $(call go_test,-count=1 -race -p 1 -timeout 20m,$(TEST_STORE_TESTS))
+	$(call go_test,-count=1 -p 1 -timeout 10m -run '^TestMeasured',./...)
+	cd test && $(call go_test,-count=1 -p 1 -timeout 10m -run '^TestMeasured',./...)
 
 # The packages that test-stores leaves out, for CI, which need not run any of them twice.
 other-packages:

@@ -19,7 +19,11 @@ func TestOneBadHost(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, stores.Shared(t, teststore.Embedded))
 			bad := teststore.FreeAddress(t)
-			o, log := b.run(get("--host="+b.proxy.Endpoint+","+bad, "--host-select="+how, "--allow-dead-hosts", "--objects=4", "--duration=1s")...)
+			args := get("--host="+b.proxy.Endpoint+","+bad, "--host-select="+how, "--allow-dead-hosts", "--objects=4")
+			o, log := b.runUntil(t, args, func(h history) bool {
+				failed := errorsIn(h.of("GET"))
+				return 0 < failed && failed < len(h.of("GET"))
+			})
 			o.want(t, 3)
 			o.sameAsAnalyze(t, log, "--json")
 			rows := readLog(t, log).of("GET")

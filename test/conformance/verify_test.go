@@ -91,15 +91,8 @@ func TestVerifyContent(t *testing.T) {
 // until runs with growing durations until there are enough downloads.
 func (b *bed) until(t *testing.T, args []string, downloads int) (outcome, history) {
 	t.Helper()
-	for _, d := range durations {
-		o, log := b.run(append(args, d)...)
-		h := readLog(t, log)
-		if len(h.of("GET")) >= downloads || d == durations[len(durations)-1] {
-			return o, h
-		}
-		b.proxy.Forget()
-	}
-	panic("no durations")
+	o, log := b.runUntil(t, args, func(h history) bool { return len(h.of("GET")) >= downloads })
+	return o, readLog(t, log)
 }
 
 // TestVerifyFindsNothing checks that no kind of verification reports errors of a correct store,
