@@ -283,7 +283,7 @@ func logs(folder string) int {
 }
 
 // few makes a run short.
-const few = `args=["--obj.size=4KiB","--objects=50","--duration=500ms","--concurrent=2"]`
+const few = `args=["--obj.size=4KiB","--objects=50","--duration=3s","--concurrent=2"]`
 
 // two sets two clients, which do not start at once.
 const two = "clients.replicas=2,clients.wait=1m,store.accessKey=key,store.secretKey=secretsecret,"
@@ -318,7 +318,7 @@ func TestConfig(t *testing.T) {
 	text := `warp:
   api: v1
   remote: {host: "` + store.Endpoint + `", tls: false, bucket: "{{.Bucket}}"}
-  params: {obj: {size: 4KiB}, duration: 500ms, concurrent: 9}
+  params: {obj: {size: 4KiB}, duration: 3s, concurrent: 9}
   benchmarks:
     - benchmark: put
     - {benchmark: get, params: {objects: 50}}

@@ -344,7 +344,7 @@ func TestAction(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), script)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "INPUT_WARP="+binary, "INPUT_NAME=night", "INPUT_ASSERT="+c.assertion+"\n",
-				`INPUT_COMMAND=put --host=embedded --obj.size="1KiB" --concurrent=2 --duration=500ms`+c.command,
+				`INPUT_COMMAND=put --host=embedded --obj.size="1KiB" --concurrent=2 --duration=2s`+c.command,
 				"GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_OUTPUT="+filepath.Join(dir, "output"))
 			out, _ := cmd.CombinedOutput()
 			if got := cmd.ProcessState.ExitCode(); got != c.code {

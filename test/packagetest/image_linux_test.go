@@ -50,7 +50,7 @@ func TestImage(t *testing.T) {
 	store := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
 	put := func() (string, error) {
 		args := append(append([]string{}, i.entrypoint[1:]...), "put", "--tls", "--host="+store.Endpoint, "--access-key="+store.AccessKey,
-			"--secret-key="+store.SecretKey, "--obj.size=4KiB", "--concurrent=2", "--duration=300ms")
+			"--secret-key="+store.SecretKey, "--obj.size=4KiB", "--concurrent=2", "--duration=2s")
 		cmd := exec.CommandContext(t.Context(), i.entrypoint[0], args...)
 		cmd.Dir, cmd.Env = i.work, []string{"PATH=/"}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.root, Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(group)}}

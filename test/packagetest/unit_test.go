@@ -88,7 +88,7 @@ func TestUnitServes(t *testing.T) {
 
 	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
 	coordinator := exec.CommandContext(t.Context(), binary, "get", "--warp-client="+command[at], "--host="+store.Endpoint, "--access-key=a",
-		"--secret-key=secretsecret", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--duration=300ms")
+		"--secret-key=secretsecret", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--duration=2s")
 	coordinator.Dir, coordinator.Env = t.TempDir(), []string{token}
 	if report, err := coordinator.CombinedOutput(); err != nil || !strings.Contains(string(report), "Operation: GET") {
 		t.Fatalf("%v\n%s", err, report)

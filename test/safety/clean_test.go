@@ -100,7 +100,7 @@ func TestCleanOfAFixedObject(t *testing.T) {
 	s := stores.Shared(t, teststore.MinIO)
 	b := made(t, s, false)
 	before := b.fill()
-	kept := b.warp("multipart", "--obj.name=by/name.bin", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--lease=10s", "--keep-data").want(0)
+	kept := b.warp("multipart", "--obj.name=by/name.bin", "--parts=2", "--part.size=5MiB", "--duration=1s", "--lease=10s", "--keep-data").want(0)
 	_, id, ok := strings.Cut(kept.stderr(), "--run=")
 	if !ok {
 		t.Fatal(kept)

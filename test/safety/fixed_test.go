@@ -53,7 +53,7 @@ func TestForgedMarkerAbortsNoUpload(t *testing.T) {
 func TestUploadInProgressIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
-		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=10s"}
+		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=1s", "--concurrent=1", "--lease=10s"}
 		b.unfinished("video.mp4")
 		theirs := b.uploadsOf("video.mp4")
 		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("a multipart upload of video.mp4", "--obj.name")
@@ -89,8 +89,8 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 			t.Errorf("%s", p)
 		}
 	}
-	quiet(run(append(small, "--encrypt", "--duration=300ms")...))
-	quiet(run(append(small, "--encrypt", "--duration=300ms", "--obj.name=warp-multipart.bin")...)) // the name is free again
+	quiet(run(append(small, "--encrypt", "--duration=1s")...))
+	quiet(run(append(small, "--encrypt", "--duration=1s", "--obj.name=warp-multipart.bin")...)) // the name is free again
 	killed := run(append(small, "--encrypt", "--duration=60s", "--tag=a=b")...)
 	killed.awaitOutput("Preparing: uploading parts: ")
 	time.Sleep(500 * time.Millisecond)
@@ -101,7 +101,7 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	if !strings.Contains(p.stdout(), "1 object removed") {
 		t.Errorf("%s", p)
 	}
-	quiet(run(append(small, "--duration=300ms", "--obj.name=warp-multipart.bin")...))
+	quiet(run(append(small, "--duration=1s", "--obj.name=warp-multipart.bin")...))
 }
 
 // A later run aborts the encrypted upload in parts of a killed run, without its key. An upload that

@@ -45,7 +45,7 @@ func everyOperation(s *teststore.Store, versioned bool) [][]string {
 // parts, copies, members of archives, and a fixed name.
 func rarerOperations(s *teststore.Store, versioned bool) [][]string {
 	own := func(args ...string) []string {
-		return append(args, "--concurrent=2", "--duration=300ms", "--lease=10s")
+		return append(args, "--concurrent=2", "--duration=1s", "--lease=10s")
 	}
 	runs := [][]string{
 		own("put", "--post", "--obj.size=1KiB", "--prefix=photos"),
@@ -124,7 +124,7 @@ func TestThousandsOfObjectsAreRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, s.Name == teststore.MinIO)
 		before := b.fill()
-		p := b.warp("get", "--objects=2300", "--obj.size=1B", "--concurrent=16", "--duration=200ms").want(0)
+		p := b.warp("get", "--objects=2300", "--obj.size=1B", "--concurrent=16", "--duration=1s").want(0)
 		if !strings.Contains(p.stderr(), "Cleaning up: 2300 objects") {
 			t.Errorf("not 2300 objects: %s", p)
 		}

@@ -71,7 +71,7 @@ func TestOwnAPIForeignObjects(t *testing.T) {
 			b.warp(append(small(args[0], args[1:]...), fmt.Sprintf("--seed=%d", takenSeed))...).want(1).says("exists in bucket")
 		}
 		if slices.Contains(b.own.parts, "multipart") {
-			b.warp("multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--duration=300ms", "--obj.name=photo.jpg").want(1).says("photo.jpg exists")
+			b.warp("multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--duration=1s", "--obj.name=photo.jpg").want(1).says("photo.jpg exists")
 		}
 		b.same(before)
 	})

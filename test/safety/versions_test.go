@@ -72,7 +72,7 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 			b.warp(small("get", "--versions=2")...).want(0)
 			suspended("after a run")
 
-			b.warp("get", "--versions=1", "--objects=5", "--obj.size=1KiB", "--duration=100ms").want(0)
+			b.warp("get", "--versions=1", "--objects=5", "--obj.size=1KiB", "--duration=1s").want(0)
 			suspended("after a run that did not want it")
 
 			// The first of two runs ends while the second still needs versions.
@@ -109,7 +109,7 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 			if n != 48 {
 				t.Errorf("%d versions were kept instead of 48", n)
 			}
-			b.warp("get", "--list-existing", "--versions=2", "--objects=0", "--prefix=kept", "--duration=200ms").want(0)
+			b.warp("get", "--list-existing", "--versions=2", "--objects=0", "--prefix=kept", "--duration=1s").want(0)
 		})
 	}
 }
