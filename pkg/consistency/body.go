@@ -108,7 +108,11 @@ func (b *Body) block(p []byte) {
 		b.damaged("block %d belongs to another object", number)
 		return
 	}
-	if n := binary.LittleEndian.Uint32(p[blockNumber:]); n != number {
+	switch n := binary.LittleEndian.Uint32(p[blockNumber:]); {
+	case n == number:
+	case number == b.from:
+		b.damaged("it begins with block %d, and the range that was asked for with block %d", n, number)
+	default:
 		b.damaged("block %d is where block %d belongs", n, number)
 	}
 	b.total = binary.LittleEndian.Uint32(p[blockTotal:])
