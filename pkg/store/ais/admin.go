@@ -25,17 +25,11 @@ var (
 )
 
 func newAdmin(cfg *store.Config, settings Settings, at store.Address, api *httpclient.API) (*Admin, error) {
-	open := func(limit time.Duration) (*store.Config, *httpclient.Client, error) {
-		own := cfg.ForAdmin()
-		own.Timeout = limit
-		client, err := api.NewHTTP(own, at, new(store.Counters), limit)
-		return own, client, err
-	}
-	own, client, err := open(store.AdminTimeout)
+	client, own, err := api.NewAdmin(cfg, at, store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
-	_, slow, err := open(transformTimeout)
+	slow, _, err := api.NewAdmin(cfg, at, transformTimeout)
 	e := newEngine(own, settings.forAdmin(), client, at.Path)
 	e.ignoreMissing = true
 	return &Admin{Engine: e, slow: slow}, err

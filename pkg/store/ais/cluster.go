@@ -2,7 +2,6 @@ package ais
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -31,10 +30,8 @@ type network struct {
 
 // nodes requests the hosts of the cluster from a proxy.
 func nodes(ctx context.Context, cfg *store.Config, settings Settings, api *httpclient.API) (hosts []string, err error) {
-	own := cfg.ForAdmin()
-	own.Timeout = store.AdminTimeout
 	at := cfg.Hosts[0]
-	client, err := api.NewHTTP(own, at, new(store.Counters), store.AdminTimeout)
+	client, own, err := api.NewAdmin(cfg, at, store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +44,8 @@ func nodes(ctx context.Context, cfg *store.Config, settings Settings, api *httpc
 		return nil, err
 	}
 	var all clusterMap
-	if err := json.Unmarshal(reply.Document(), &all); err != nil {
-		return nil, store.BadAnswer(reply.Status, "the answer is not valid JSON of a cluster's map: %s", store.OneLine(err.Error()))
+	if err := reply.DecodeJSON("a cluster's map", &all); err != nil {
+		return nil, err
 	}
 	for _, group := range []map[string]node{all.Targets, all.Proxies} {
 		for _, n := range group {

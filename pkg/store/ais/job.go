@@ -2,7 +2,6 @@ package ais
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -105,8 +104,5 @@ func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s 
 	case reply.Status/100 != 2:
 		return s, refusal(reply, "")
 	}
-	if err := json.Unmarshal(reply.Document(), &s); err != nil {
-		return s, store.BadAnswer(reply.Status, "the answer is not valid JSON of a job: %s", store.OneLine(err.Error()))
-	}
-	return s, nil
+	return s, reply.DecodeJSON("a job", &s)
 }

@@ -2,7 +2,6 @@ package ais
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -112,8 +111,8 @@ func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *stor
 	if err := reply.CountJSON(unsafe.Sizeof(entry{})); err != nil {
 		return p, err
 	}
-	if err := json.Unmarshal(reply.Document(), &p); err != nil {
-		return p, store.BadAnswer(reply.Status, "the answer is not valid JSON of a listing: %s", store.OneLine(err.Error()))
+	if err := reply.DecodeJSON("a listing", &p); err != nil {
+		return p, err
 	}
 	p.memory = reply.Memory().Move()
 	return p, nil

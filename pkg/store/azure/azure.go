@@ -36,11 +36,11 @@ func Open(cfg *store.Config) (store.Driver, error) {
 		Name: "azure", Contract: Contract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			h, err := s.host(cfg, a, n)
-			return newEngine(h), err
+			return &Engine{h}, err
 		},
 		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
 			h, err := s.adminHost(cfg, a)
-			return &Admin{newEngine(h)}, err
+			return &Admin{&Engine{h}}, err
 		},
 	}, nil
 }
@@ -55,11 +55,11 @@ func OpenLake(cfg *store.Config) (store.Driver, error) {
 		Name: "adls", Contract: LakeContract(),
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
 			h, err := s.host(cfg, a, n)
-			return newLake(h), err
+			return &Lake{h}, err
 		},
 		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
 			h, err := s.adminHost(cfg, a)
-			return &LakeAdmin{newLake(h)}, err
+			return &LakeAdmin{&Lake{h}}, err
 		},
 	}, nil
 }
@@ -115,9 +115,7 @@ func (s *Store) host(cfg *store.Config, a store.Address, n *store.Counters) (hos
 }
 
 func (s *Store) adminHost(cfg *store.Config, a store.Address) (host, error) {
-	own := cfg.ForAdmin()
-	own.Timeout = store.AdminTimeout
-	c, err := s.api().NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
+	c, own, err := s.api().NewAdmin(cfg, a, store.AdminTimeout)
 	return host{store: s, client: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options, ignoreMissing: true}, err
 }
 

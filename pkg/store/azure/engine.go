@@ -3,7 +3,6 @@ package azure
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"warp/pkg/store"
@@ -21,15 +20,8 @@ var (
 // An Engine sends requests to Blob Storage.
 type Engine struct{ host }
 
-func newEngine(h host) *Engine { return &Engine{host: h} }
-
-// Get downloads a blob or a range of it. The store has no parts, so a part is a range.
-func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
-	return e.download(ctx, &g, tr)
-}
-
-// download is Get for both endpoints.
-func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (store.Download, error) {
+// Get downloads a blob or file, or a range of it. The store has no parts, so a part is a range.
+func (h *host) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	switch {
 	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0, g.If.Absent:
 		return store.Download{}, store.ErrUnsupported
@@ -79,9 +71,9 @@ func storedChecksum(r *httpclient.Reply) store.StoredChecksum {
 	return store.StoredChecksum{Algorithm: "MD5", Value: md5}
 }
 
-// Stat returns a blob's properties.
-func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
-	return e.properties(ctx, ref, tr, nil)
+// Stat returns the properties of a blob or file.
+func (h *host) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+	return h.properties(ctx, ref, tr, nil)
 }
 
 // properties requests the properties of an object, and calls look with the answer unless look is
@@ -172,5 +164,3 @@ func (s *Store) noteVersion(container, id string) {
 		s.versioned.Store(container, true)
 	}
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -23,8 +22,6 @@ var (
 
 // A Lake sends requests to the dfs endpoint of Data Lake Storage Gen2: a file is created, appended to and flushed.
 type Lake struct{ host }
-
-func newLake(h host) *Lake { return &Lake{host: h} }
 
 // Put creates a file, appends the payload, and flushes it. With an offset, it appends to the file
 // instead.
@@ -80,7 +77,7 @@ func (e *Lake) appendBytes(ctx context.Context, p *store.Put, position int64, bo
 	q := e.begin(http.MethodPatch, p.Bucket, p.Key)
 	defer q.End()
 	q.Param("action", "append")
-	q.Param("position", itoa(position))
+	q.Param("position", strconv.FormatInt(position, 10))
 	q.Upload(body, size)
 	if err := e.hash(q, body, size); err != nil {
 		return err
@@ -93,19 +90,9 @@ func (e *Lake) flush(ctx context.Context, p *store.Put, position int64, tr *stor
 	q := e.begin(http.MethodPatch, p.Bucket, p.Key)
 	defer q.End()
 	q.Param("action", "flush")
-	q.Param("position", itoa(position))
+	q.Param("position", strconv.FormatInt(position, 10))
 	q.Header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
 	return e.write(ctx, q, p, tr)
-}
-
-// Get downloads a file or a range of it.
-func (e *Lake) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
-	return e.download(ctx, &g, tr)
-}
-
-// Stat returns a file's properties.
-func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
-	return e.properties(ctx, ref, tr, nil)
 }
 
 // Delete deletes files one after the other, because the endpoint has no batches. It returns the
@@ -192,7 +179,7 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 		q.Param("directory", l.Prefix[:slash])
 	}
 	if l.MaxKeys > 0 {
-		q.Param("maxResults", itoa(int64(l.MaxKeys)))
+		q.Number("maxResults", l.MaxKeys)
 	}
 	if continuation != "" {
 		q.Param("continuation", continuation)
@@ -204,8 +191,8 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 	var page struct {
 		Paths []listedPath `json:"paths"`
 	}
-	if err := json.Unmarshal(r.Document(), &page); err != nil {
-		return nil, "", store.BadAnswer(r.Status, "the answer is not valid JSON of a listing: %s", store.OneLine(err.Error()))
+	if err := r.DecodeJSON("a listing", &page); err != nil {
+		return nil, "", err
 	}
 	return page.Paths, r.Header("x-ms-continuation"), nil
 }

@@ -62,7 +62,7 @@ func (e *Engine) page(ctx context.Context, l *store.List, include []string, mark
 		q.Param("include", strings.Join(include, ","))
 	}
 	if l.MaxKeys > 0 {
-		q.Param("maxresults", itoa(int64(l.MaxKeys)))
+		q.Number("maxresults", l.MaxKeys)
 	}
 	if marker != "" {
 		q.Param("marker", marker)

@@ -23,9 +23,7 @@ var (
 )
 
 func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
-	own := cfg.ForAdmin()
-	own.Timeout = store.AdminTimeout
-	c, err := s.api().NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
+	c, own, err := s.api().NewAdmin(cfg, a, store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +65,7 @@ func (a *Admin) toBucket(ctx context.Context, method, name string, body, into an
 	if err != nil || into == nil {
 		return err
 	}
-	return decode(r, "a bucket", into)
+	return r.DecodeJSON("a bucket", into)
 }
 
 // BucketExists requests the bucket.

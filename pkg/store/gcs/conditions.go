@@ -2,19 +2,14 @@ package gcs
 
 import "warp/pkg/store"
 
-// generationMatch returns the generation that an object must have for a condition to hold; "0" is that
-// of an object that does not exist, and "" holds for any.
-func generationMatch(c store.Condition) string {
-	if c.Absent {
-		return "0"
-	}
-	return c.Is
-}
-
-// condition adds a condition to a request.
+// condition adds a condition to a request: the generation that the object must have. 0 is the generation of an object
+// that does not exist.
 func (q request) condition(c store.Condition) {
-	if match := generationMatch(c); match != "" {
-		q.Param("ifGenerationMatch", match)
+	switch {
+	case c.Absent:
+		q.Param("ifGenerationMatch", "0")
+	case c.Given():
+		q.Param("ifGenerationMatch", c.Is)
 	}
 }
 

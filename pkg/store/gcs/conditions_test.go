@@ -1,10 +1,12 @@
 package gcs
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/httpclient"
 )
 
 func TestOutcome(t *testing.T) {
@@ -30,7 +32,10 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("%d %s: %v, want %v", test.status, test.doc, got, test.want)
 		}
 	}
-	if got := generationMatch(store.Condition{Absent: true}); got != "0" {
-		t.Errorf("an object that does not exist has generation %q", got)
+	q := request{httpclient.NewRequest(http.MethodPost, "/o")}
+	defer q.End()
+	q.condition(store.Condition{Absent: true})
+	if got, _ := q.Target(); string(got) != "/o?ifGenerationMatch=0" {
+		t.Errorf("an object that does not exist: %s", got)
 	}
 }

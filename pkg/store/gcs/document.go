@@ -156,7 +156,7 @@ func readObject(r *httpclient.Reply, ref store.Ref, version bool, expectedETag s
 		return s.object(ref, version, expectedETag, r.Status)
 	}
 	var all resource
-	if err := decode(r, "an object", &all); err != nil {
+	if err := r.DecodeJSON("an object", &all); err != nil {
 		return store.Object{}, err
 	}
 	all.Name = ref.Key
@@ -203,14 +203,6 @@ func appendHex(dst, b64 []byte) []byte {
 		dst = append(dst, digits[b>>4], digits[b&15])
 	}
 	return dst
-}
-
-// decode decodes a document into v.
-func decode(r *httpclient.Reply, what string, v any) error {
-	if err := json.Unmarshal(r.Document(), v); err != nil {
-		return store.BadAnswer(r.Status, "the answer is not valid JSON of %s: %s", what, store.OneLine(err.Error()))
-	}
-	return nil
 }
 
 // refusal turns an answer other than a success into an error.

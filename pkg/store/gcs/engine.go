@@ -201,7 +201,7 @@ func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr 
 	if err != nil {
 		return o, err
 	}
-	return o, decode(r, "an object", &o)
+	return o, r.DecodeJSON("an object", &o)
 }
 
 // Copy makes the store copy an object, with as many requests as that takes.
@@ -251,7 +251,7 @@ func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *s
 	if err != nil {
 		return answer, err
 	}
-	return answer, decode(r, "a copy", &answer)
+	return answer, r.DecodeJSON("a copy", &answer)
 }
 
 // List lists page after page.
@@ -313,7 +313,7 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 		q.Param("versions", "true")
 	}
 	if l.MaxKeys > 0 {
-		q.Param("maxResults", strconv.Itoa(l.MaxKeys))
+		q.Number("maxResults", l.MaxKeys)
 	}
 	if token != "" {
 		q.Param("pageToken", token)
@@ -323,7 +323,7 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 		return p, err
 	}
 	if err = r.CountJSON(unsafe.Sizeof(resource{})); err == nil {
-		err = decode(r, "a listing", &p)
+		err = r.DecodeJSON("a listing", &p)
 	}
 	if err == nil {
 		p.memory = r.Memory().Move()

@@ -71,8 +71,8 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 	d := e.describe(&p)
 	d.Name, d.StorageClass = beginName(u.ID), ""
 	d.Metadata = withKey(d.Metadata, p.Key)
-	begin := store.Put{Ref: store.Ref{Bucket: p.Bucket, Key: d.Name}, Body: bytes.NewReader(nil)}
-	_, err := e.sendDescribed(ctx, &begin, &d, "0", tr)
+	begin := store.Put{Ref: store.Ref{Bucket: p.Bucket, Key: d.Name}, Body: bytes.NewReader(nil), If: store.Condition{Absent: true}}
+	_, err := e.sendDescribed(ctx, &begin, &d, tr)
 	tr.WithoutPayload()
 	if err != nil {
 		return store.Upload{}, err
@@ -100,7 +100,7 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	var err error
 	if d := (description{Name: put.Key, ContentType: "application/octet-stream", StorageClass: e.opts.StorageClass}); e.described {
 		if err = e.hash(&d, &put); err == nil {
-			o, err = e.sendDescribed(ctx, &put, &d, "", tr)
+			o, err = e.sendDescribed(ctx, &put, &d, tr)
 		}
 	} else {
 		o, err = e.putMedia(ctx, &put, tr)
@@ -130,7 +130,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 		var groups []string
 		for group := range slices.Chunk(sources, maxSources) {
 			name := groupName(u.ID, level, len(groups))
-			if _, err := e.compose(ctx, u.Bucket, group, &description{Name: name, StorageClass: e.opts.StorageClass}, "", tr); err != nil {
+			if _, err := e.compose(ctx, u.Bucket, group, &description{Name: name, StorageClass: e.opts.StorageClass}, store.Condition{}, tr); err != nil {
 				return store.Object{}, uploadError(err)
 			}
 			groups = append(groups, name)
@@ -139,7 +139,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	}
 	d := e.describe(&p)
 	delete(d.Metadata, keyMetadata)
-	o, err := e.compose(ctx, u.Bucket, sources, &d, generationMatch(u.If), tr)
+	o, err := e.compose(ctx, u.Bucket, sources, &d, u.If, tr)
 	if err != nil {
 		return o, uploadError(err)
 	}
@@ -258,23 +258,21 @@ type source struct {
 }
 
 // compose makes one object from others, in order.
-func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *description, generationMatch string, tr *store.Trace) (store.Object, error) {
+func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *description, c store.Condition, tr *store.Trace) (store.Object, error) {
 	q := e.begin(http.MethodPost, apiPath)
 	defer q.End()
 	key := d.Name
 	q.object(bucket, key)
 	q.Raw("/compose")
-	if generationMatch != "" {
-		q.Param("ifGenerationMatch", generationMatch)
-	}
+	q.condition(c)
 	q.key("kmsKeyName", &e.opts)
 	q.fields(summaryFields)
-	c := composition{Destination: *d}
-	c.Destination.Name, c.Destination.ContentType = "", cmp.Or(d.ContentType, "application/octet-stream")
+	body := composition{Destination: *d}
+	body.Destination.Name, body.Destination.ContentType = "", cmp.Or(d.ContentType, "application/octet-stream")
 	for _, name := range names {
-		c.Sources = append(c.Sources, source{name})
+		body.Sources = append(body.Sources, source{name})
 	}
-	q.JSON(c)
+	q.JSON(body)
 	r, err := e.send(ctx, q, key, tr)
 	if err != nil {
 		return store.Object{}, err

@@ -28,7 +28,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	case p.Size > e.chunk && !e.opts.DisableMultipart && !p.Whole:
 		return e.putResumable(ctx, &p, tr)
 	case e.described || len(p.Headers) > 0:
-		return e.putDescribed(ctx, &p, generationMatch(p.If), tr)
+		return e.putDescribed(ctx, &p, tr)
 	}
 	return e.putMedia(ctx, &p, tr)
 }
@@ -47,23 +47,21 @@ func onlyMetadata(headers []store.Header) bool {
 }
 
 // insert begins an upload of the given type.
-func (e *Engine) insert(p *store.Put, kind, generationMatch string) request {
+func (e *Engine) insert(p *store.Put, kind string) request {
 	q := e.begin(http.MethodPost, uploadPath)
 	q.object(p.Bucket, "")
 	q.Param("uploadType", kind)
 	q.Param("name", p.Key)
-	if generationMatch != "" {
-		q.Param("ifGenerationMatch", generationMatch)
-	}
+	q.condition(p.If)
 	q.key("kmsKeyName", &e.opts)
 	q.fields(summaryFields)
-	q.Payload, q.Idempotent = true, generationMatch == ""
+	q.Payload, q.Idempotent = true, !p.If.Given()
 	return q
 }
 
 // putMedia sends the payload alone.
 func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
-	q := e.insert(p, "media", generationMatch(p.If))
+	q := e.insert(p, "media")
 	defer q.End()
 	q.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
 	q.Body, q.Size = p.Body, p.Size
@@ -147,35 +145,34 @@ func hashOf(h hash.Hash, p *store.Put) (string, error) {
 const boundary = "warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
 
 // putDescribed sends the payload after a description.
-func (e *Engine) putDescribed(ctx context.Context, p *store.Put, generationMatch string, tr *store.Trace) (store.Object, error) {
+func (e *Engine) putDescribed(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
 	d := e.describe(p)
 	if err := e.hash(&d, p); err != nil {
 		return store.Object{}, err
 	}
-	return e.sendDescribed(ctx, p, &d, generationMatch, tr)
+	return e.sendDescribed(ctx, p, &d, tr)
 }
 
-func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description, generationMatch string, tr *store.Trace) (store.Object, error) {
+func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description, tr *store.Trace) (store.Object, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return store.Object{}, store.AsError(err, 0)
 	}
-	q := e.insert(p, "multipart", generationMatch)
+	q := e.insert(p, "multipart")
 	defer q.End()
 	head := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(text) +
 		"\r\n--" + boundary + "\r\nContent-Type: " + d.ContentType + "\r\n\r\n"
 	body := &framed{pieces: []io.ReaderAt{strings.NewReader(head), p.Body, strings.NewReader("\r\n--" + boundary + "--\r\n")},
 		sizes: []int64{int64(len(head)), p.Size, int64(len(boundary) + 8)}}
 	q.ContentType = "multipart/related; boundary=" + boundary
-	q.Body, q.Size = body, body.size()
+	q.Body, q.Size = io.NewSectionReader(body, 0, body.size()), body.size()
 	return e.put(ctx, q, p, tr)
 }
 
-// A framed is a body made of several parts.
+// A framed is the content of a body made of several parts.
 type framed struct {
 	pieces []io.ReaderAt
 	sizes  []int64
-	off    int64
 }
 
 func (f *framed) size() (n int64) {
@@ -206,26 +203,6 @@ func (f *framed) ReadAt(p []byte, off int64) (n int, err error) {
 		off = 0
 	}
 	return n, io.EOF
-}
-
-func (f *framed) Read(p []byte) (int, error) {
-	n, err := f.ReadAt(p, f.off)
-	f.off += int64(n)
-	if n > 0 && err == io.EOF {
-		err = nil
-	}
-	return n, err
-}
-
-func (f *framed) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += f.off
-	case io.SeekEnd:
-		offset += f.size()
-	}
-	f.off = offset
-	return offset, nil
 }
 
 // putResumable uploads in chunks, one after the other. An abandoned session leaves nothing that a
@@ -260,7 +237,7 @@ func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace
 
 // beginSession returns the target of the session of an upload.
 func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description, tr *store.Trace) (string, error) {
-	q := e.insert(p, "resumable", generationMatch(p.If))
+	q := e.insert(p, "resumable")
 	defer q.End()
 	q.Payload, q.Idempotent = false, false
 	q.JSON(d)
@@ -320,5 +297,3 @@ func arrivedBytes(r *httpclient.Reply) (int64, error) {
 	}
 	return n + 1, nil
 }
-
-var _ store.Body = (*framed)(nil)

@@ -89,6 +89,14 @@ func (api *API) NewHTTP(cfg *store.Config, a store.Address, n *store.Counters, l
 	return api.client(cfg, a, func(c *Client) (transport, error) { return newHTTPTransport(cfg, c, n, limit) })
 }
 
+// NewAdmin returns a client for bookkeeping and its configuration. limit is the max time for a complete reply.
+func (api *API) NewAdmin(cfg *store.Config, a store.Address, limit time.Duration) (*Client, *store.Config, error) {
+	own := cfg.ForAdmin()
+	own.Timeout = limit
+	c, err := api.NewHTTP(own, a, new(store.Counters), limit)
+	return c, own, err
+}
+
 func (api *API) client(cfg *store.Config, a store.Address, open func(*Client) (transport, error)) (*Client, error) {
 	host := store.Address{Name: a.Name} // the path is part of the target
 	c := &Client{api: api, cfg: cfg, address: a, base: host.URL(cfg.TLS), redirects: store.NewRedirects(cfg, &a)}

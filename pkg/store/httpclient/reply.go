@@ -3,6 +3,7 @@ package httpclient
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -87,6 +88,14 @@ func (r *Reply) Memory() *store.Document { return &r.request.document }
 // maps need more than their text, and for every JSON object an entry of that size.
 func (r *Reply) CountJSON(entry uintptr) error {
 	return r.Memory().Grow(2*len(r.Document())+bytes.Count(r.Document(), []byte("{"))*int(entry), r.Status)
+}
+
+// DecodeJSON decodes the document, which is JSON of what, into v.
+func (r *Reply) DecodeJSON(what string, v any) error {
+	if err := json.Unmarshal(r.Document(), v); err != nil {
+		return store.BadAnswer(r.Status, "the answer is not valid JSON of %s: %s", what, store.OneLine(err.Error()))
+	}
+	return nil
 }
 
 // Length returns the Content-Length of the body; -1 = absent.
