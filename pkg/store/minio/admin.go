@@ -22,7 +22,7 @@ type Admin struct {
 
 // NewAdmin returns an Admin for one host.
 func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
-	e, err := openEngine(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, new(store.Counters))
+	e, err := openAdmin(cfg, a, nil)
 	if err != nil {
 		return nil, err
 	}

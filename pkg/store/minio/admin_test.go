@@ -25,7 +25,7 @@ func TestAdminHasTimeLimit(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	e, err := openEngine(&store.Config{Region: "us-east-1"}, store.Address{Name: srv.Listener.Addr().String()},
-		answerCheck{total: 200 * time.Millisecond, admin: true}, time.Minute, new(store.Counters))
+		answerCheck{total: 200 * time.Millisecond, admin: true}, time.Minute, nil, new(store.Counters))
 	check.OK(t, err)
 	a := &Admin{Engine: e}
 	for name, ask := range map[string]func(context.Context) error{

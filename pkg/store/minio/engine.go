@@ -52,7 +52,7 @@ type Engine struct {
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
-	p.Headers = withCondition(p.Headers, p.If)
+	p.Headers = s3.WithCondition(p.Headers, p.If)
 	opts := e.putOptions(&p)
 	if p.Size == 0 {
 		e.checksumOfNothing(&opts)
@@ -124,7 +124,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		// of a wrong payload.
 		opts.Set("x-amz-checksum-mode", "ENABLED")
 	}
-	for _, h := range withCondition(g.Headers, g.If) {
+	for _, h := range s3.WithCondition(g.Headers, g.If) {
 		opts.Set(h.Name, h.Value)
 	}
 	ctx, seen := nethttp.Watch(ctx, tr)
@@ -238,9 +238,7 @@ func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition,
 }
 
 func (e *Engine) deleteOne(ctx context.Context, ref store.Ref, opts minio.RemoveObjectOptions, tr *store.Trace) error {
-	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.RemoveObject(ctx, ref.Bucket, ref.Key, opts)
-	})
+	err := do(ctx, tr, func(ctx context.Context) error { return e.core.RemoveObject(ctx, ref.Bucket, ref.Key, opts) })
 	var refused *store.Error
 	if errors.As(err, &refused) && s3.Deleted(refused.Status) {
 		return nil // minio-go expects 204 and nothing else

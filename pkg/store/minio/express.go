@@ -72,9 +72,9 @@ func (w *wire) signExpress(req, again *http.Request) (*http.Request, error) {
 	trailer := w.unsign(again)
 	switch hash := again.Header.Get("X-Amz-Content-Sha256"); {
 	case trailer != nil:
-		again.Header.Set("X-Amz-Content-Sha256", unsignedTrailer)
+		again.Header.Set("X-Amz-Content-Sha256", s3.UnsignedTrailer)
 	case strings.HasPrefix(hash, "STREAMING-"):
-		again.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+		again.Header.Set("X-Amz-Content-Sha256", s3.UnsignedPayload)
 	}
 	var keys store.Keys
 	var err error
@@ -101,26 +101,23 @@ func (w *wire) signExpress(req, again *http.Request) (*http.Request, error) {
 type ExpressAdmin struct {
 	*Admin
 	checked http.RoundTripper
-	url     *url.URL
-	region  string
 }
 
 // NewExpressAdmin returns an admin for the directory buckets of one host. It creates the sessions.
 func NewExpressAdmin(cfg *store.Config, a store.Address, sessions *s3.Sessions) (*ExpressAdmin, error) {
-	e, err := openExpress(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, sessions, new(store.Counters))
+	e, err := openAdmin(cfg, a, &express{a.Name, cfg.Region, sessions})
 	if err != nil {
 		return nil, err
 	}
-	u := *e.core.EndpointURL()
-	admin := &ExpressAdmin{Admin: &Admin{Engine: e, region: cfg.Region}, url: &u, region: cfg.Region,
-		checked: answerCheck{next: e.transport, total: store.AdminTimeout, admin: true}}
+	checked := answerCheck{next: e.transport, total: store.AdminTimeout, admin: true}
+	admin := &ExpressAdmin{&Admin{Engine: e, region: cfg.Region}, checked}
 	sessions.Ask(admin.createSession)
 	return admin, nil
 }
 
 // NewExpress returns an engine for directory buckets.
 func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, n *store.Counters) (*ExpressEngine, error) {
-	e, err := openExpress(cfg, a, answerCheck{}, cfg.StallTimeout(), sessions, n)
+	e, err := openEngine(cfg, a, answerCheck{}, cfg.StallTimeout(), &express{a.Name, cfg.Region, sessions}, n)
 	return &ExpressEngine{e}, err
 }
 
@@ -158,13 +155,9 @@ func (e *ExpressEngine) FanOut(context.Context, store.FanOut, *store.Trace) ([]s
 	return nil, lacks("fan-out uploads")
 }
 
-func openExpress(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, sessions *s3.Sessions, n *store.Counters) (*Engine, error) {
-	return openEngineOf(cfg, a, check, answer, &express{a.Name, cfg.Region, sessions}, n)
-}
-
 // request sends a request that minio-go does not support, and decodes the document in the answer.
 func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string, header http.Header, body []byte, into any) (*http.Response, error) {
-	u := *a.url
+	u := *a.core.EndpointURL()
 	u.Path, u.RawQuery = "/"+bucket+"/", query
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
@@ -180,7 +173,7 @@ func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string
 		return nil, asError(err, nil)
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, refusedForm(resp)
+		return nil, refusal(resp)
 	}
 	defer drop(resp)
 	if into == nil {

@@ -219,7 +219,7 @@ func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more ma
 		return nil, asError(err, tr)
 	}
 	if resp.StatusCode/100 != 2 {
-		return nil, refusedForm(resp)
+		return nil, refusal(resp)
 	}
 	resp.Body = &nethttp.WatchedBody{ReadCloser: resp.Body, End: seen}
 	return resp, nil
@@ -238,8 +238,8 @@ func formAround(fields map[string]string) (head, tail []byte, contentType string
 	return b.Bytes()[:at:at], b.Bytes()[at:], w.FormDataContentType()
 }
 
-// refusedForm returns the error for an answer other than a success.
-func refusedForm(resp *http.Response) error {
+// refusal returns the error for an answer other than a success.
+func refusal(resp *http.Response) error {
 	defer drop(resp)
 	doc, _ := io.ReadAll(io.LimitReader(resp.Body, s3.MaxErrorDocument)) // reads as much as there is
 	refused := minio.ErrorResponse{}

@@ -2,7 +2,6 @@ package minio
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/minio/minio-go/v7/pkg/encrypt"
 
@@ -22,14 +21,6 @@ func withHeaders(inner encrypt.ServerSide, headers []store.Header) encrypt.Serve
 		return inner
 	}
 	return extraHeaders{headers, inner}
-}
-
-// withCondition adds the header of a condition.
-func withCondition(headers []store.Header, c store.Condition) []store.Header {
-	if !c.Given() {
-		return headers
-	}
-	return append(slices.Clone(headers), c.Header())
 }
 
 // conditionKey marks a deletion with the header of its condition, which minio-go cannot send.

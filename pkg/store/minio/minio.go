@@ -18,19 +18,21 @@ import (
 
 // New returns an engine for one host.
 func New(cfg *store.Config, a store.Address, n *store.Counters) (*Engine, error) {
-	return openEngine(cfg, a, answerCheck{}, cfg.StallTimeout(), n)
+	return openEngine(cfg, a, answerCheck{}, cfg.StallTimeout(), nil, n)
+}
+
+// openAdmin opens an engine for bookkeeping. directory is as in openEngine.
+func openAdmin(cfg *store.Config, a store.Address, directory *express) (*Engine, error) {
+	check := answerCheck{total: store.AdminTimeout, admin: true}
+	return openEngine(cfg.ForAdmin(), a, check, store.AdminTimeout, directory, new(store.Counters))
 }
 
 // libraryRetries stops minio-go from waiting. It sleeps after a failed request even if it is not
 // going to repeat it, and that sleep would be measured.
 var libraryRetries sync.Once
 
-func openEngine(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, n *store.Counters) (*Engine, error) {
-	return openEngineOf(cfg, a, check, answer, nil, n)
-}
-
-// openEngineOf opens an engine, for directory buckets if directory is not nil.
-func openEngineOf(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, directory *express, n *store.Counters) (*Engine, error) {
+// openEngine opens an engine, for directory buckets if directory is not nil.
+func openEngine(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, directory *express, n *store.Counters) (*Engine, error) {
 	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
 	transport, err := nethttp.NewTransport(cfg, a, answer, &n.Connections)
 	if err != nil {

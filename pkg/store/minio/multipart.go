@@ -13,12 +13,18 @@ import (
 	"warp/pkg/store/nethttp"
 )
 
-// call calls do and records its requests in tr.
-func call[T any](ctx context.Context, tr *store.Trace, do func(context.Context) (T, error)) (T, error) {
+// call calls send and records its requests in tr.
+func call[T any](ctx context.Context, tr *store.Trace, send func(context.Context) (T, error)) (T, error) {
 	ctx, seen := nethttp.Watch(ctx, tr)
-	got, err := do(ctx)
+	got, err := send(ctx)
 	seen()
 	return got, asError(err, tr)
+}
+
+// do is call for requests without a result.
+func do(ctx context.Context, tr *store.Trace, send func(context.Context) error) error {
+	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) { return struct{}{}, send(ctx) })
+	return err
 }
 
 func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) (store.Upload, error) {
@@ -78,10 +84,7 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 }
 
 func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
-	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.AbortMultipartUpload(ctx, u.Bucket, u.Key, u.ID)
-	})
-	return err
+	return do(ctx, tr, func(ctx context.Context) error { return e.core.AbortMultipartUpload(ctx, u.Bucket, u.Key, u.ID) })
 }
 
 func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
@@ -101,10 +104,9 @@ func (e *Engine) PutTags(ctx context.Context, ref store.Ref, values map[string]s
 	if err != nil {
 		return asError(err, tr)
 	}
-	_, err = call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.PutObjectTagging(ctx, ref.Bucket, ref.Key, set, minio.PutObjectTaggingOptions{VersionID: ref.VersionID})
+	return do(ctx, tr, func(ctx context.Context) error {
+		return e.core.PutObjectTagging(ctx, ref.Bucket, ref.Key, set, minio.PutObjectTaggingOptions{VersionID: ref.VersionID})
 	})
-	return err
 }
 
 func (e *Engine) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) (map[string]string, error) {
@@ -118,10 +120,9 @@ func (e *Engine) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) (map[
 }
 
 func (e *Engine) DeleteTags(ctx context.Context, ref store.Ref, tr *store.Trace) error {
-	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.RemoveObjectTagging(ctx, ref.Bucket, ref.Key, minio.RemoveObjectTaggingOptions{VersionID: ref.VersionID})
+	return do(ctx, tr, func(ctx context.Context) error {
+		return e.core.RemoveObjectTagging(ctx, ref.Bucket, ref.Key, minio.RemoveObjectTaggingOptions{VersionID: ref.VersionID})
 	})
-	return err
 }
 
 func (e *Engine) Retain(ctx context.Context, ref store.Ref, r store.Retention, tr *store.Trace) error {
@@ -130,8 +131,5 @@ func (e *Engine) Retain(ctx context.Context, ref store.Ref, r store.Retention, t
 	if r.Mode != "" {
 		opts.Mode, opts.RetainUntilDate = &mode, &r.Until
 	}
-	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.core.PutObjectRetention(ctx, ref.Bucket, ref.Key, opts)
-	})
-	return err
+	return do(ctx, tr, func(ctx context.Context) error { return e.core.PutObjectRetention(ctx, ref.Bucket, ref.Key, opts) })
 }

@@ -3,8 +3,6 @@ package minio
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3"
 )
 
 // Paths of MinIO's administration API, version 3.
@@ -72,8 +71,7 @@ func (a *Admin) send(ctx context.Context, method, path string, query url.Values)
 	if creds, err := a.core.GetCreds(); err == nil {
 		value = creds
 	}
-	empty := sha256.Sum256(nil)
-	req.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(empty[:]))
+	req.Header.Set("X-Amz-Content-Sha256", s3.EmptyPayload)
 	req = signer.SignV4(*req, value.AccessKeyID, value.SecretAccessKey, value.SessionToken, cmp.Or(a.region, "us-east-1"))
 	resp, err := a.transport.RoundTrip(req)
 	if err != nil {

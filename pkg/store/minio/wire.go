@@ -182,7 +182,7 @@ func (w *wire) sign(req *http.Request, size int64) (*http.Request, error) {
 		return signer.SignV2(*req, keys.AccessKey, keys.SecretKey, false), nil
 	case region == "":
 		return nil, errors.New("the request is signed in a way that cannot be repeated for another address")
-	case streamed && hash != unsignedTrailer:
+	case streamed && hash != s3.UnsignedTrailer:
 		req.Trailer = trailer
 		return signer.StreamingSignV4(req, keys.AccessKey, keys.SecretKey, keys.SessionToken, region, size, time.Now().UTC(), newSHA256()), nil
 	}
@@ -208,10 +208,6 @@ func (w *wire) unsign(req *http.Request) (trailer http.Header) {
 	req.Body = io.NopCloser(&trailedBody{Reader: req.Body, sum: w.checksum.Hasher(), trailer: trailer, name: name})
 	return trailer
 }
-
-// unsignedTrailer is the value of x-amz-content-sha256 if a checksum follows the payload, and
-// neither is signed.
-const unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
 // removeChunked removes the encoding of a payload in chunks, but keeps the object's own.
 func removeChunked(h http.Header) {

@@ -6,8 +6,8 @@ import (
 	"warp/pkg/store"
 )
 
-// withCondition adds the header of a condition to the headers of a request.
-func withCondition(headers []store.Header, c store.Condition) []store.Header {
+// WithCondition adds the header of a condition to the headers of a request.
+func WithCondition(headers []store.Header, c store.Condition) []store.Header {
 	if !c.Given() {
 		return headers
 	}

@@ -16,7 +16,7 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 		return nil
 	}
 	for i := range refs {
-		if !takes(&refs[i]) || len(refs) > 1 && !xmlscan.ValidText(refs[i].Key) {
+		if !takes(refs[i].Key) || len(refs) > 1 && !xmlscan.ValidText(refs[i].Key) {
 			return store.ErrUnsupported
 		}
 	}
@@ -28,7 +28,7 @@ func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) 
 
 // DeleteIf deletes one object if the condition holds.
 func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition, tr *store.Trace) error {
-	if !takes(&ref) || c.Absent {
+	if !takes(ref.Key) || c.Absent {
 		return store.ErrUnsupported
 	}
 	return e.deleteOne(ctx, &ref, c, tr)
@@ -37,7 +37,7 @@ func (e *Engine) DeleteIf(ctx context.Context, ref store.Ref, c store.Condition,
 func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, c store.Condition, tr *store.Trace) error {
 	q := e.begin("DELETE", ref.Bucket, ref.Key)
 	defer q.end()
-	q.headers = withCondition(nil, c)
+	q.headers = WithCondition(nil, c)
 	q.version(ref)
 	r, err := e.do(ctx, q, tr)
 	if err == nil && !Deleted(r.Status) {

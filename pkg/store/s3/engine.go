@@ -100,15 +100,11 @@ func signsV2(c store.Credentials) bool {
 // Close closes idle connections now and the others when their requests end.
 func (e *Engine) Close() { e.client.Close() }
 
-// takes reports whether this engine sends requests for an object. It leaves unusual names to
-// minio-go, which rejects some of them with its own messages.
-func takes(ref *store.Ref) bool { return validKey(ref.Key) }
-
 // Put uploads everything that minio-go would upload in one request.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
-	headers := withCondition(p.Headers, p.If)
+	headers := WithCondition(p.Headers, p.If)
 	parts := p.Size > e.maxPut && len(headers) == 0 && !p.Whole
-	if p.Size < 0 || parts || !takes(&p.Ref) {
+	if p.Size < 0 || parts || !takes(p.Key) {
 		return store.Object{}, store.ErrUnsupported
 	}
 	q := e.begin("PUT", p.Bucket, p.Key)
@@ -139,7 +135,7 @@ const maxPut = int64(16 << 20)
 // PutPart uploads a part. It signs as Put does, except that minio-go never signs a part as a
 // whole.
 func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
-	if p.Size <= 0 || p.Number < 1 || p.ID == "" || !takes(&p.Ref) {
+	if p.Size <= 0 || p.Number < 1 || p.ID == "" || !takes(p.Key) {
 		return store.Part{}, store.ErrUnsupported
 	}
 	q := e.begin("PUT", p.Bucket, p.Key)
@@ -171,12 +167,12 @@ const checksumPrefix = "x-amz-checksum-"
 
 // Get downloads an object, and discards the payload unless g.Into is set.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
-	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 || g.If.Absent {
+	if !takes(g.Key) || g.Offset < 0 || g.Length < 0 || g.Part < 0 || g.If.Absent {
 		return store.Download{}, store.ErrUnsupported
 	}
 	q := e.begin("GET", g.Bucket, g.Key)
 	defer q.end()
-	q.fields, q.headers = e.fields.read, withCondition(g.Headers, g.If)
+	q.fields, q.headers = e.fields.read, WithCondition(g.Headers, g.If)
 	if g.Checksum != nil {
 		q.Keeps = checksumPrefix
 	}
@@ -211,7 +207,7 @@ func succeeded(status int) bool {
 
 // Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
-	if !takes(&ref) {
+	if !takes(ref.Key) {
 		return store.Object{}, store.ErrUnsupported
 	}
 	q := e.begin("HEAD", ref.Bucket, ref.Key)

@@ -65,18 +65,18 @@ func (q *request) version(ref *store.Ref) {
 // streamed reports whether the payload is sent in chunks.
 func (q *request) streamed() bool {
 	switch q.payloadHash {
-	case streamingPayload, signedTrailer, unsignedTrailer:
+	case streamingPayload, signedTrailer, UnsignedTrailer:
 		return true
 	}
 	return false
 }
 
 // signsChunks reports whether the chunks are signed.
-func (q *request) signsChunks() bool { return q.payloadHash != unsignedTrailer }
+func (q *request) signsChunks() bool { return q.payloadHash != UnsignedTrailer }
 
-// validKey reports whether the key can be sent as it is. Keys that minio-go rejects are left to
-// it.
-func validKey(key string) bool {
+// takes reports whether this engine sends requests for an object of that name. It leaves unusual names to
+// minio-go, which rejects some of them with its own messages.
+func takes(key string) bool {
 	if len(key) == 0 || len(key) > 1024 {
 		return false
 	}

@@ -15,10 +15,10 @@ import (
 
 // Values of x-amz-content-sha256 other than a hash of the payload.
 const (
-	unsignedPayload  = "UNSIGNED-PAYLOAD"
+	UnsignedPayload  = "UNSIGNED-PAYLOAD"
 	streamingPayload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 	signedTrailer    = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
-	unsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+	UnsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER" // a checksum follows the payload, and neither is signed
 )
 
 // A signer makes AWS V4 signatures. It keeps all memory, and everything that stays the same for a

@@ -103,11 +103,11 @@ func (c *writer) send(tr *store.Trace) error {
 	case signed && q.trailer:
 		q.payloadHash = signedTrailer
 	case q.trailer:
-		q.payloadHash = unsignedTrailer
+		q.payloadHash = UnsignedTrailer
 	case signed:
 		q.payloadHash = streamingPayload
 	default:
-		q.payloadHash = unsignedPayload
+		q.payloadHash = UnsignedPayload
 		c.buildHead()
 		return c.SendBody(&q.Request, tr)
 	}
