@@ -38,7 +38,7 @@ const profilesTimeout = 2 * time.Minute
 func (c *Client) StartServerProfiles(ctx context.Context, kinds []string) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()
-	return c.profile(ctx, func(ctx context.Context, p Profiler) error { return p.StartProfiles(ctx, kinds) })
+	return c.profile(ctx, func(p Profiler) error { return p.StartProfiles(ctx, kinds) })
 }
 
 // ServerProfilesTo stops the profiles and writes them to w as a ZIP.
@@ -46,7 +46,7 @@ func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()
 	var zip io.ReadCloser
-	err := c.profile(ctx, func(ctx context.Context, p Profiler) (err error) {
+	err := c.profile(ctx, func(p Profiler) (err error) {
 		zip, err = p.Profiles(ctx)
 		return err
 	})
@@ -61,7 +61,7 @@ func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 var errNoProfiles = errors.New("this store does not profile itself: it has no administration interface of MinIO")
 
 // profile calls do with the first host that accepts a connection.
-func (c *Client) profile(ctx context.Context, do func(context.Context, Profiler) error) error {
+func (c *Client) profile(ctx context.Context, do func(Profiler) error) error {
 	var failed error
 	err := c.tryHosts(ctx, 0, func(h *Host) error {
 		p, ok := h.admin.(Profiler)
@@ -69,7 +69,7 @@ func (c *Client) profile(ctx context.Context, do func(context.Context, Profiler)
 			failed = errNoProfiles
 			return nil
 		}
-		err := do(ctx, p)
+		err := do(p)
 		var refused *Error
 		switch {
 		case errors.Is(err, ErrUnsupported):
