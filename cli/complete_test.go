@@ -25,6 +25,7 @@ func TestComplete(t *testing.T) {
 		"fake --host-select = r":         "roundrobin",
 		"fake --host-select =":           "roundrobin weighed",
 		"fake --tls --host x --host-s":   "--host-select",
+		"get --verify=c":                 "checksum content",
 		"analyze --json --analyze.op ":   "",
 		"completion ":                    "bash fish zsh",
 		"completion b":                   "bash",

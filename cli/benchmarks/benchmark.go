@@ -348,7 +348,7 @@ func (f *Flags) options(b benchmark) (bench.Options, error) {
 		Benchmark: b.name, RunID: session.NewID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.Target.Buckets[0], MoreBuckets: f.Target.Buckets[1:], Seed: seed, ObjectsSeed: f.pool.seed,
 		Concurrency: f.Concurrent, Rate: f.rps, Stages: f.shape.stages, Poisson: f.shape.arrival == poissonArrivals, Retries: f.retries,
-		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.how,
+		MaxErrors: f.MaxErrors, Payload: payload, Verify: f.verify.mode(),
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.Trace.On, TraceSample: f.Trace.Sample,
 	}

@@ -80,26 +80,36 @@ func onlyPuts(mixed *ops.Mixed, percent int, shares []cli.Flag) error {
 	return nil
 }
 
+// A mixedPart is one of the operations of a mix.
+type mixedPart struct {
+	share         float64 // from 0 to 1
+	request, does string
+}
+
+// mixedParts returns the operations that have a share.
+func mixedParts(m *ops.Mixed) (parts []mixedPart) {
+	total := m.Get + m.Stat + m.Put + m.Delete
+	for _, p := range []mixedPart{{m.Get, "GET", "downloads"}, {m.Stat, "STAT", "stats"}, {m.Put, "PUT", "uploads"}, {m.Delete, "DELETE", "deletes"}} {
+		if p.share > 0 {
+			p.share /= total
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
 // mixedRequests returns the requests that have a share.
 func mixedRequests(m *ops.Mixed) (names []string) {
-	for _, op := range []struct {
-		share float64
-		name  string
-	}{{m.Get, "GET"}, {m.Stat, "STAT"}, {m.Put, "PUT"}, {m.Delete, "DELETE"}} {
-		if op.share > 0 {
-			names = append(names, op.name)
-		}
+	for _, p := range mixedParts(m) {
+		names = append(names, p.request)
 	}
 	return names
 }
 
-// mixedShares returns the shares of these requests, from 0 to 1.
+// mixedShares returns the shares of these requests.
 func mixedShares(m *ops.Mixed) (shares []float64) {
-	total := m.Get + m.Stat + m.Put + m.Delete
-	for _, share := range []float64{m.Get, m.Stat, m.Put, m.Delete} {
-		if share > 0 {
-			shares = append(shares, share/total)
-		}
+	for _, p := range mixedParts(m) {
+		shares = append(shares, p.share)
 	}
 	return shares
 }
@@ -112,19 +122,13 @@ func mixedWrites(m *ops.Mixed) (writes, moves float64) {
 
 // describeMix names the operations that have a share.
 func describeMix(m *ops.Mixed, things string) string {
-	var shares []string
-	total := m.Get + m.Stat + m.Put + m.Delete
-	for _, op := range []struct {
-		share float64
-		does  string
-	}{{m.Get, "downloads"}, {m.Stat, "stats"}, {m.Put, "uploads"}, {m.Delete, "deletes"}} {
-		if op.share > 0 {
-			shares = append(shares, fmt.Sprintf("%s (%.3g %%)", op.does, 100*op.share/total))
-		}
+	parts := mixedParts(m)
+	if len(parts) == 1 {
+		return parts[0].does + " " + things
 	}
-	if len(shares) == 1 {
-		does, _, _ := strings.Cut(shares[0], " ")
-		return does + " " + things
+	var shares []string
+	for _, p := range parts {
+		shares = append(shares, fmt.Sprintf("%s (%.3g %%)", p.does, 100*p.share))
 	}
 	return strings.Join(shares, ", ") + " " + things
 }

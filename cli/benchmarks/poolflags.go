@@ -206,7 +206,7 @@ func (p *poolFlags) check(f *Flags) error {
 	switch {
 	case p.flat && !p.existing:
 		return exit.Usagef("--list-flat needs --list-existing")
-	case p.foreign() && !p.held && f.verify.how == verify.Content && f.Seed == "":
+	case p.foreign() && !p.held && f.verify.mode() == verify.Content && f.Seed == "":
 		return exit.Usagef("--verify=content needs the seed of the run that uploaded the objects").
 			WithHint("add --seed=N; that run printed it, and its op log contains it")
 	case p.foreign() && f.clearBucket:
@@ -245,7 +245,7 @@ func (p *poolFlags) checkUnused(f *Flags) error {
 		name = "--obj.randsize"
 	case p.boundFlags[0].IsSet():
 		name = "--min-size and --max-size"
-	case f.verify.how != verify.Content: // which has to know what payload should be there
+	case f.verify.mode() != verify.Content: // which has to know what payload should be there
 		name = f.Payload.shapes()
 	}
 	if name == "" {

@@ -1,7 +1,7 @@
 package benchmarks
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -11,46 +11,27 @@ import (
 )
 
 // verifyFlags say how closely downloads are checked.
-type verifyFlags struct{ how verify.Mode }
+type verifyFlags struct{ how string }
 
-func (v *verifyFlags) flag() cli.Flag {
-	return &verifyFlag{Name: "verify", Destination: &v.how,
-		Usage: "check `WHAT` of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
-}
-
-// whole refuses parts of objects, which have no checksum of their own.
-func (v *verifyFlags) whole(flag string, asked bool) error {
-	if v.how == verify.Checksum && asked {
-		return exit.Usagef("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).WithHint("use --verify=content, which checks parts too")
-	}
-	return nil
-}
-
-type verifyFlag = cli.FlagBase[verify.Mode, cli.NoConfig, verifyValue]
-
-// verifyNames are the values of a verifyFlag, by mode.
+// verifyNames are the values of --verify, by mode.
 func verifyNames() []string {
 	return []string{verify.ETag: "etag", verify.Checksum: "checksum", verify.Content: "content", verify.None: "none"}
 }
 
-// verifyValue parses the value of a verifyFlag.
-type verifyValue struct{ p *verify.Mode }
-
-func (verifyValue) Create(v verify.Mode, p *verify.Mode, _ cli.NoConfig) cli.Value {
-	*p = v
-	return verifyValue{p}
+func (v *verifyFlags) flag() cli.Flag {
+	return &flagtype.Choice{Name: "verify", Value: verifyNames()[verify.ETag], Config: verifyNames(), Destination: &v.how,
+		Usage: "check `WHAT` of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
 }
 
-func (v verifyValue) Set(s string) error {
-	for i, name := range verifyNames() {
-		if strings.EqualFold(name, s) {
-			*v.p = verify.Mode(i)
-			return nil
-		}
+// mode returns what the flag says. Benchmarks without the flag have the first mode.
+func (v *verifyFlags) mode() verify.Mode {
+	return verify.Mode(max(0, slices.Index(verifyNames(), v.how)))
+}
+
+// whole refuses parts of objects, which have no checksum of their own.
+func (v *verifyFlags) whole(flag string, asked bool) error {
+	if v.mode() == verify.Checksum && asked {
+		return exit.Usagef("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).WithHint("use --verify=content, which checks parts too")
 	}
-	return flagtype.Wrong("%q is not one of %s", s, strings.Join(verifyNames(), ", "))
+	return nil
 }
-
-func (v verifyValue) Get() any                    { return verifyNames()[*v.p] }
-func (v verifyValue) String() string              { return verifyNames()[*v.p] }
-func (verifyValue) ToString(b verify.Mode) string { return verifyNames()[b] }

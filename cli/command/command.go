@@ -14,6 +14,7 @@ import (
 
 	"warp/cli/process"
 	"warp/cli/terminal/console"
+	"warp/cli/terminal/redact"
 )
 
 // A Group is a part of a command's flags under one title.
@@ -108,6 +109,15 @@ type Invocation struct {
 	In            io.Reader
 	Hangups       *process.Hangups
 	Suite         bool // it is one of several benchmarks that share flags, so some flags may have no use
+}
+
+// Shown returns the value of a flag as text, without secrets.
+func (inv *Invocation) Shown(f cli.Flag) string {
+	value := Value(f)
+	if redact.IsSecret(f.Names()[0]) && value != "" {
+		value = redact.Mark
+	}
+	return inv.Hide.Text(value)
 }
 
 // Names returns the names of flags, without their aliases.

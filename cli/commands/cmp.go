@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -22,7 +21,6 @@ import (
 	"warp/pkg/report"
 	"warp/pkg/report/comparison"
 	"warp/pkg/report/page"
-	"warp/pkg/report/printer"
 )
 
 // cmpCommand shows what has changed from one op log to another, or from one set
@@ -149,8 +147,8 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *re
 		if table != nil {
 			return report.RunsCSV(w, table)
 		}
-		if analysis.Layout == reports.Compact || analysis.Layout == "" && inv.OutWidth() > 0 && !analysis.Verbose {
-			return comparison.Compact(w, c, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
+		if reports.IsCompact(inv.Console, analysis.Layout, analysis.Verbose) {
+			return comparison.Compact(w, c, reports.TextOptions(inv, false))
 		}
 		return comparison.Text(w, c, reports.TextOptions(inv, analysis.Verbose))
 	}

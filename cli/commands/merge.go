@@ -66,7 +66,7 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 	for _, w := range stats.Warnings {
 		inv.Warnf("%s", w)
 	}
-	shows := !inv.JSON && !inv.Quiet && (layout == reports.Compact || layout == "" && inv.OutWidth() > 0)
+	shows := !inv.JSON && !inv.Quiet && reports.IsCompact(inv.Console, layout, false)
 	if !shows {
 		judged, verdict := asserts.JudgeLog(ctx, inv, stats.Path, "merge", html)
 		return exit.Join(showMerged(inv, "merge", stats, judged), verdict)

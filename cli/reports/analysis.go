@@ -123,11 +123,17 @@ const (
 // compact reports whether the report is a line for each operation. What was
 // averaged by another tool has figures that only the classic layout explains.
 func (f *AnalysisFlags) compact(c *console.Console, r *results.Report) bool {
-	if f.Layout == "" {
-		averaged := slices.ContainsFunc(r.Groups, func(g results.GroupReport) bool { return g.Kind == "aggregated" })
-		return c.OutWidth() > 0 && !f.Verbose && !averaged
+	averaged := slices.ContainsFunc(r.Groups, func(g results.GroupReport) bool { return g.Kind == "aggregated" })
+	return IsCompact(c, f.Layout, f.Verbose || averaged)
+}
+
+// IsCompact reports whether a layout is the compact one. "" is compact on a terminal, unless the report has more to say than that
+// layout has room for.
+func IsCompact(c *console.Console, layout string, more bool) bool {
+	if layout == "" {
+		return c.OutWidth() > 0 && !more
 	}
-	return f.Layout == Compact
+	return layout == Compact
 }
 
 // showReport writes the report to standard output, and the segments to a file
@@ -151,7 +157,7 @@ func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) er
 			return report.RunsCSV(w, []report.RecordedRun{{File: f.Log, Report: r}})
 		}
 		if f.compact(inv.Console, r) {
-			return report.Compact(w, r, printer.Options{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local}, f.Log)
+			return report.Compact(w, r, TextOptions(inv, false), f.Log)
 		}
 		return report.Text(w, r, printer.Options{Color: inv.OutColor, Location: time.Local, Verbose: f.Verbose})
 	})

@@ -1,8 +1,8 @@
 package reports
 
 import (
+	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"warp/cli/exit"
@@ -24,16 +24,12 @@ func JudgeConsistency(path string) (c *results.Consistency, err error) {
 			WithHint("warp analyze reports on any op log")
 	}
 	var all consistency.Collector
-	batch := make([]oplog.Record, 4096)
-	for {
-		n, err := r.Read(batch)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, exit.Errorf("%w", err)
-		}
-		all.Add(batch[:n])
+	err = r.Each(context.Background(), func(batch []oplog.Record) error {
+		all.Add(batch)
+		return nil
+	})
+	if err != nil {
+		return nil, exit.Errorf("%w", err)
 	}
 	return consistency.Judge(all.Log(r.Header(), r.Trailer(), r.Marks())), nil
 }

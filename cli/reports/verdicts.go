@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"warp/cli/command"
-	"warp/cli/exit"
 	"warp/pkg/compare"
 	"warp/pkg/report"
 	"warp/pkg/report/comparison"
@@ -22,17 +21,13 @@ type Showing struct {
 
 // ShowVerdicts writes the results of comparisons of sets, and their page if --html is given.
 func ShowVerdicts(inv *command.Invocation, c *compare.Comparisons, how Showing) error {
-	inv.Hide.Strings(c)
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return comparison.SetsJSON(w, c)
-		}
+	text := func(w io.Writer) error {
 		if how.CSV != nil {
 			return report.RunsCSV(w, how.CSV)
 		}
 		return comparison.SetsText(w, c, TextOptions(inv, how.Verbose))
-	})
-	return exit.Join(err, SavePage(inv, how.HTML, func(page.Options) *page.Page { return page.Comparisons(c) }))
+	}
+	return Show(inv, c.Document(), text, how.HTML, func(page.Options) *page.Page { return page.Comparisons(c) })
 }
 
 func TextOptions(inv *command.Invocation, verbose bool) printer.Options {

@@ -10,57 +10,51 @@ import (
 	"warp/pkg/results"
 )
 
-// An assertAbort is a sink that checks, about once a second, whether an
-// assertion can no longer hold. It ignores the rows and reads the summary,
-// which is written right before.
+// An assertAbort ends a run once one of its assertions can no longer hold.
 type assertAbort struct {
-	summary  *aggregate.Summary
 	all      []*assert.Assertion
 	duration time.Duration // of the run; 0 = unknown
 	finish   func(why string)
-	window   oplog.Window
 }
 
-func (a *assertAbort) Write([]oplog.Record) error { return nil }
+// check ends the run if the figures so far decide an assertion.
+func (a *assertAbort) check(r *results.Report, elapsed time.Duration) {
+	left := time.Duration(-1)
+	if a.duration > 0 {
+		left = max(0, a.duration-elapsed)
+	}
+	for _, assertion := range a.all {
+		if why := assert.Unreachable(assertion, r, left); why != "" {
+			a.finish(why)
+			return
+		}
+	}
+}
+
+// An abortSink is a sink that checks the assertions about once a second. It ignores the rows and reads
+// the summary, which is written right before.
+type abortSink struct {
+	assertAbort
+	summary *aggregate.Summary
+	window  oplog.Window
+}
+
+func (a *abortSink) Write([]oplog.Record) error { return nil }
 
 // SetWindow records when the run began.
-func (a *assertAbort) SetWindow(w oplog.Window) error {
+func (a *abortSink) SetWindow(w oplog.Window) error {
 	a.window = w
 	return nil
 }
 
-func (a *assertAbort) Flush() error {
+func (a *abortSink) Flush() error {
 	if a.window.Begin == 0 || a.window.End != 0 {
 		return nil
 	}
-	return a.check(a.summary, time.Now())
-}
-
-// check ends the run if the figures so far decide an assertion.
-func (a *assertAbort) check(s *aggregate.Summary, now time.Time) error {
-	report, err := s.Report()
-	if err != nil {
-		return nil // the end of the run reports it
-	}
-	left := time.Duration(-1)
-	if a.duration > 0 {
-		left = max(0, time.Unix(0, a.window.Start).Add(a.duration).Sub(now))
-	}
-	if why := unreachable(a.all, report, left); why != "" {
-		a.finish(why)
+	if r, err := a.summary.Report(); err == nil { // the end of the run reports the error
+		a.check(r, time.Since(time.Unix(0, a.window.Start)))
 	}
 	return nil
-}
-
-// unreachable says why one of the assertions can no longer hold, or "" if all
-// can.
-func unreachable(all []*assert.Assertion, r *results.Report, left time.Duration) string {
-	for _, a := range all {
-		if why := assert.Unreachable(a, r, left); why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 // fleetCheckInterval is how often --assert-abort checks the figures of a fleet.
@@ -69,22 +63,17 @@ const fleetCheckInterval = 2 * time.Second
 // watchAssertions ends the measured run of the fleet once an assertion can no
 // longer hold. The run begins now.
 func (l *Fleet) watchAssertions() (stop func()) {
-	f := l.s.Flags
-	if !f.Asserts.Abort {
+	if !l.s.Flags.Asserts.Abort {
 		return func() {}
 	}
-	began := time.Now()
+	a, began := l.s.assertAbort(l.fleet.End), time.Now()
 	return live.Every(fleetCheckInterval, func() {
-		r := l.fleet.ReportSoFar()
-		if r == nil {
-			return
-		}
-		left := time.Duration(-1)
-		if d := l.s.Options.Duration; d > 0 {
-			left = max(0, d-time.Since(began))
-		}
-		if why := unreachable(f.Asserts.All, r, left); why != "" {
-			l.fleet.End(why)
+		if r := l.fleet.ReportSoFar(); r != nil {
+			a.check(r, time.Since(began))
 		}
 	})
+}
+
+func (s *Session) assertAbort(finish func(why string)) assertAbort {
+	return assertAbort{all: s.Flags.Asserts.All, duration: s.Options.Duration, finish: finish}
 }

@@ -95,7 +95,7 @@ func (l *Local) sinks() ([]recording.Sink, error) {
 		sinks = append(sinks, newAutoterm(&f.Autoterm, l.Snapshot, l.Runner.Finish))
 	}
 	if f.Asserts.Abort {
-		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.Asserts.All, duration: l.Session.Options.Duration, finish: l.Runner.Finish})
+		sinks = append(sinks, &abortSink{assertAbort: l.Session.assertAbort(l.Runner.Finish), summary: l.summary})
 	}
 	if p := l.Session.page; p != nil {
 		sinks = append(sinks, p.Feed(l.summary, l.Session.header(l.Target.Client.EngineName())))

@@ -3,7 +3,6 @@ package session
 import (
 	"warp/cli/command"
 	"warp/cli/reports"
-	"warp/cli/terminal/redact"
 )
 
 // Parameters lists the flags of the command with their effective values, as
@@ -21,11 +20,7 @@ func Parameters(inv *command.Invocation) map[string]string {
 			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" || name == "html" || name == "web" || name == "serve" || reports.IsAssertion(name) {
 				continue
 			}
-			value := command.Value(f)
-			if redact.IsSecret(name) && value != "" {
-				value = redact.Mark
-			}
-			params[name] = inv.Hide.Text(value)
+			params[name] = inv.Shown(f)
 		}
 	}
 	return params

@@ -79,11 +79,7 @@ func (d *DryRun) addGroup(inv *command.Invocation, g command.Group) {
 	group := parameterGroup{title: g.Title}
 	for _, f := range g.All() {
 		name := f.Names()[0]
-		value := command.Value(f)
-		if redact.IsSecret(name) && value != "" {
-			value = redact.Mark
-		}
-		value = inv.Hide.Text(value)
+		value := inv.Shown(f)
 		shown := value
 		if list, ok := f.Get().([]string); ok && !redact.IsSecret(name) { // whose values may contain commas
 			shown = inv.Hide.Text(strings.Join(list, ", "))

@@ -14,11 +14,6 @@ import (
 	"warp/pkg/results"
 )
 
-// SetsJSON renders comparisons of sets of runs as one JSON document.
-func SetsJSON(w io.Writer, c *compare.Comparisons) error {
-	return printer.JSON(w, c.Document())
-}
-
 // SetsText renders comparisons of sets of runs for people.
 func SetsText(w io.Writer, c *compare.Comparisons, o printer.Options) error {
 	p := newPrinter(o)
