@@ -174,7 +174,11 @@ func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
 
 // small returns the flags of a short run.
 func small(op string, more ...string) []string {
-	args := []string{op, "--concurrent=4", "--duration=1s", "--lease=10s"}
+	duration := "1s"
+	if op == "delete" { // it ends with the objects
+		duration = "1m"
+	}
+	args := []string{op, "--concurrent=4", "--duration=" + duration, "--lease=10s"}
 	if !slices.Contains(more, "--list-existing") { // it uploads nothing
 		args = append(args, "--obj.size=1KiB")
 	}
