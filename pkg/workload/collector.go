@@ -125,7 +125,7 @@ func (c *Collector) countObject(r *Request) {
 	case Get, Stat:
 		c.popularity.read(r.Object)
 	case Put, Upload, Copy:
-		c.popularity.write(r.Object)
+		c.popularity.create(r.Object)
 	case Delete:
 		c.popularity.remove(r.Object)
 	}

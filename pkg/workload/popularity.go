@@ -18,18 +18,28 @@ const maxKeys = reuse.MaxObjects
 const groups = 16
 
 // A popularityCounter counts the requests for each key, or for the keys of a sample.
+//
+// A key that existed for a part of the log only was read less than it is popular. So the exponent is fitted to the beginning of
+// the log, in which at most half of the first keys are deleted, and there to those that existed all along. Without deletions
+// the beginning is the whole log.
 type popularityCounter struct {
 	max    int
 	counts map[uint64]keyCount
 	sample reuse.Sample // keys that are counted
 	total  uint64
+
+	begun        bool // the beginning is over
+	old, deleted int  // keys that were read in the beginning and not uploaded before, and those of them that were deleted
 }
 
-// A keyCount is the number of requests for a key.
+// A keyCount is the number of requests for a key, and what happened to it in the beginning.
 type keyCount struct {
-	requests      uint64
-	made, deleted bool // during the log
+	requests, early  uint64
+	created, deleted bool
 }
+
+// old reports whether the key existed before the log.
+func (n keyCount) old() bool { return !n.created && n.early > 0 }
 
 func newPopularityCounter(maxCounted int) *popularityCounter {
 	return &popularityCounter{max: maxCounted, counts: make(map[uint64]keyCount), sample: reuse.All()}
@@ -38,35 +48,46 @@ func newPopularityCounter(maxCounted int) *popularityCounter {
 // read counts a request that reads an object.
 func (c *popularityCounter) read(key uint64) {
 	c.total++
-	n := c.counts[key]
-	n.requests++
-	c.set(key, n)
-}
-
-// write notes an upload. An object that was not seen before counts as new.
-func (c *popularityCounter) write(key uint64) {
-	if n, ok := c.counts[key]; !ok {
-		n.made = true
-		c.set(key, n)
-	}
-}
-
-func (c *popularityCounter) remove(key uint64) {
-	if n, ok := c.counts[key]; ok {
-		n.deleted = true
-		c.set(key, n)
-	}
-}
-
-func (c *popularityCounter) set(key uint64, n keyCount) {
 	if !c.sample.Has(key) {
 		return
 	}
+	n := c.counts[key]
+	n.requests++
+	if !c.begun {
+		n.early++
+		if n.early == 1 && n.old() {
+			c.old++
+		}
+	}
+	c.set(key, n)
+}
+
+// create notes an upload.
+func (c *popularityCounter) create(key uint64) {
+	if _, ok := c.counts[key]; !ok && !c.begun && c.sample.Has(key) {
+		c.set(key, keyCount{created: true})
+	}
+}
+
+// remove notes a deletion.
+func (c *popularityCounter) remove(key uint64) {
+	n, ok := c.counts[key]
+	if !ok || c.begun || n.deleted || !n.old() {
+		return
+	}
+	n.deleted = true
+	c.counts[key] = n
+	c.deleted++
+	c.begun = c.old >= 2*minFitKeys && 2*c.deleted >= c.old
+}
+
+func (c *popularityCounter) set(key uint64, n keyCount) {
 	c.counts[key] = n
 	if len(c.counts) <= c.max {
 		return
 	}
-	c.sample.Thin()
+	left := c.sample.Thin()
+	c.old, c.deleted = int(left*float64(c.old)), int(left*float64(c.deleted))
 	maps.DeleteFunc(c.counts, func(key uint64, _ keyCount) bool { return !c.sample.Has(key) })
 }
 
@@ -78,34 +99,30 @@ func (c *popularityCounter) popularity() *Popularity {
 	}
 	p := &Popularity{Requests: c.total, Sampled: c.sample.Share, Keys: uint64(math.Round(float64(len(c.counts)) / c.sample.Share))}
 	c.hottest(p)
-	counts, requests := c.lasting()
-	if f, ok := fitZipf(counts, requests, c.sample.Share); ok {
+	if f, ok := c.fit(); ok {
 		p.Exponent, p.ExponentError, p.Objects = &f.exponent, f.err, f.objects
 	}
 	return p
 }
 
-// lasting returns the numbers of requests for the objects that existed during the whole log, and their sum: a new object is read
-// less than it is popular. It returns those for all objects if the others are too many to be left out.
-func (c *popularityCounter) lasting() (counts []uint64, requests uint64) {
-	var all []uint64
-	var deleted, lasting uint64
+// fit fits a distribution to the keys that existed during the whole beginning; to all if those have few of its requests.
+func (c *popularityCounter) fit() (zipfFit, bool) {
+	var all, lasting []uint64
+	var early, requests uint64
 	for _, n := range c.counts {
 		all = append(all, n.requests)
-		switch {
-		case n.made:
-		case n.deleted:
-			deleted++
-		default:
-			counts = append(counts, n.requests)
-			lasting += n.requests
+		early += n.early
+		if n.old() && !n.deleted {
+			lasting = append(lasting, n.early)
+			requests += n.early
 		}
 	}
-	requests = uint64(math.Round(float64(lasting) / c.sample.Share))
-	if len(counts) < minFitKeys || 2*requests < c.total || 10*deleted > uint64(len(counts)) {
-		return all, c.total
+	if len(lasting) < minFitKeys || 8*requests < early {
+		return fitZipf(all, c.total, c.sample.Share)
 	}
-	return counts, min(requests, c.total)
+	// The keys that were deleted would have had as many requests as those that were not.
+	share := float64(len(lasting)) / float64(len(lasting)+c.deleted) * c.sample.Share
+	return fitZipf(lasting, uint64(math.Round(float64(requests)/share)), share)
 }
 
 // hottest finds the share of the most popular keys. It is what the others did not get: these differ less from each other, so
