@@ -113,7 +113,7 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 	if err != nil {
 		return err
 	}
-	l := &aisloaderLoad{Local: local, flags: f, plan: p, table: New(out, inv.JSON)}
+	l := &aisloaderLoad{Local: local, flags: f, plan: p, table: newTable(out, inv.JSON, time.Now)}
 	p.op.Found = func(n int) { l.found = n }
 	local.Runner.Progress = &loaderProgress{Progress: session.Progress{Session: s}, load: l}
 	s.Load = l

@@ -26,9 +26,7 @@ type Table struct {
 	failed          error // of the first line that could not be written
 }
 
-// New returns a table that is written to out, as JSON or as text.
-func New(out io.Writer, asJSON bool) *Table { return newTable(out, asJSON, time.Now) }
-
+// newTable returns a table that is written to out, as JSON or as text.
 func newTable(out io.Writer, asJSON bool, now func() time.Time) *Table {
 	return &Table{out: out, json: asJSON, now: now}
 }

@@ -73,7 +73,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestUnwritten(t *testing.T) {
 	t.Parallel()
-	table := New(full{}, false)
+	table := newTable(full{}, false, time.Now)
 	table.Begin()
 	if err := table.Finish(); err == nil {
 		t.Error("nothing was written, and nobody says so")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -27,6 +28,13 @@ func (e *endFlags) flag() cli.Flag {
 	e.durationFlag = &flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &e.Duration,
 		Usage: "measure for `TIME`; 0 needs another limit or --forever"}
 	return e.durationFlag
+}
+
+// LengthOf returns how long a run of a benchmark takes whose command line was parsed and checked, or 0 if its time is
+// not limited.
+func LengthOf(c *command.Command) time.Duration {
+	length, _ := c.Lookup("duration").Get().(time.Duration)
+	return length
 }
 
 func (e *endFlags) warmupFlag() cli.Flag {

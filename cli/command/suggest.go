@@ -2,9 +2,9 @@ package command
 
 import (
 	"slices"
-	"strings"
 
 	"warp/cli/exit"
+	"warp/internal/human"
 	"warp/internal/suggest"
 )
 
@@ -69,7 +69,7 @@ func ownersText(owners []*Command, section string) string {
 	case len(benchmarks) >= many && section != SectionBenchmark:
 		return "it is a flag of benchmarks such as warp " + benchmarks[0]
 	}
-	return "it is a flag of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return "it is a flag of " + human.And(names)
 }
 
 // dashed is a flag's name as it is written on a command line.

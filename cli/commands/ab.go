@@ -190,14 +190,7 @@ func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, e
 	if err != nil {
 		return trial.Side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
 	}
-	return trial.Side{Benchmark: line.Command.Name, Settings: args, Length: lengthOf(line.Command), Args: args}, nil
-}
-
-// lengthOf returns how long a run of a benchmark takes whose command line was parsed and checked, or 0 if its time is
-// not limited.
-func lengthOf(c *command.Command) time.Duration {
-	length, _ := c.Lookup("duration").Get().(time.Duration)
-	return length
+	return trial.Side{Benchmark: line.Command.Name, Settings: args, Length: benchmarks.LengthOf(line.Command), Args: args}, nil
 }
 
 // settingsOf writes a command line with the settings of a file.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"warp/cli/benchmarks"
 	"warp/cli/command"
 	"warp/cli/commands/suite"
 	"warp/cli/commands/trial"
@@ -63,7 +64,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own []
 		if err != nil {
 			return sides, r.Explain(err)
 		}
-		sides = append(sides, trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Settings: settingsOf(r.Parsed), Length: lengthOf(r.Parsed.Command), Args: []string{suite.Command, "-"}, In: r.Text()})
+		sides = append(sides, trial.Side{Benchmark: fmt.Sprintf("%s (%s:%d)", r.Name, r.File, r.Line), Settings: settingsOf(r.Parsed), Length: benchmarks.LengthOf(r.Parsed.Command), Args: []string{suite.Command, "-"}, In: r.Text()})
 	}
 	return sides, nil
 }

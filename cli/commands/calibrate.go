@@ -83,11 +83,7 @@ func runCalibration(ctx context.Context, inv *command.Invocation, each time.Dura
 func writeCalibration(w io.Writer, c *calibrate.Report, width int) error {
 	fmt.Fprintf(w, "At most, with %d cores and a store that does nothing on the same machine:\n\n", c.Cores)
 	column := func(title string, drop int, cell func(p *calibrate.Point) string) columns.Column {
-		all := columns.Column{Title: title, Drop: drop}
-		for i := range c.Points {
-			all.Cells = append(all.Cells, cell(&c.Points[i]))
-		}
-		return all
+		return columns.New(title, drop, c.Points, cell)
 	}
 	for _, line := range columns.Fit([]columns.Column{
 		column("op", 0, func(p *calibrate.Point) string { return p.Op }),

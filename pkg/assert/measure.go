@@ -68,9 +68,8 @@ func (m Metric) requests(s *results.Slice) uint64 {
 	return s.Inside
 }
 
-const (
-	minSegments = 10 // fewer segments give no interval
-)
+// minSegments is the minimum number of segments for an interval.
+const minSegments = 10
 
 // usual is the share of the interval that assertions about a run have.
 const usual = .95

@@ -44,10 +44,9 @@ func (o *Options) level(left int) float64 {
 	return o.Level(left)
 }
 
-// The defaults. Only the significance level is fixed.
+// Levels and limits of comparisons.
 const (
 	Alpha         = .05
-	minEffect     = .02
 	MaxErrors     = .001
 	targetPower   = .8 // share of comparisons that find a detectable change
 	minSide       = 4  // runs

@@ -32,6 +32,9 @@ func runsOf(side string, throughput ...float64) (all []Run) {
 	return all
 }
 
+// minEffect is the usual --min-effect.
+const minEffect = .02
+
 func options() Options { return Options{MinEffect: minEffect, MaxErrors: MaxErrors} }
 
 func judge(t *testing.T, before, after []Run, o Options) *Verdicts {

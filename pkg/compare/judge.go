@@ -87,7 +87,7 @@ func (c *comparison) figures(r *results.Report, add func(Name, bool, results.Fig
 		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == results.KindPreparation {
 			continue
 		}
-		k := Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Stage: o.Stage}
+		k := NameOf(o)
 		if !(ok && total.Op == o.Op) {
 			once(k, !ok && !o.Warmup, o.Figures())
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"warp/pkg/results"
 )
 
 // A Name says what metrics are about: all operations of a run, one operation, or one host's share of it.
@@ -13,6 +15,11 @@ type Name struct {
 	Warmup    bool   // of that statement
 	Stage     bool   // the statement is a stage of --stages
 	Host      string // "" = all
+}
+
+// NameOf returns the name of an operation of a run.
+func NameOf(o *results.Operation) Name {
+	return Name{Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Stage: o.Stage}
 }
 
 // Name returns what the rows are about.

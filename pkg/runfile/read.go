@@ -374,9 +374,6 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 		if s.Flag == marksKey {
 			return r.marks(p, s)
 		}
-	}
-	switch p.value.Kind {
-	case yaml.SequenceNode:
 		values, s.List = p.value.Content, true
 	}
 	for _, n := range values {

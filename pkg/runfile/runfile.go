@@ -55,13 +55,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // place is the file and the line.
-func (e *Error) place() string { return place(e.File, e.Line) }
-
-func place(file string, line int) string {
-	if line == 0 {
-		return file
+func (e *Error) place() string {
+	if e.Line == 0 {
+		return e.File
 	}
-	return fmt.Sprintf("%s:%d", file, line)
+	return fmt.Sprintf("%s:%d", e.File, e.Line)
 }
 
 func fail(file string, line int, format string, args ...any) *Error {

@@ -98,10 +98,11 @@ func Compare(before, after []Measurement, axes [2][]Axis, names [2]string, o com
 			choices = append(choices, compare.Choice{Metric: r.Metric})
 		}
 	}
+	var used [][]stats.Stratum // of each metric
 	for _, choice := range choices {
-		c.overall(choice, labels, sides)
+		used = append(used, c.overall(choice, labels, sides))
 	}
-	c.decide(choices, labels, sides, o)
+	c.decide(used, o)
 	return c, c.byPoints(labels, sides, o)
 }
 
@@ -205,8 +206,8 @@ func strata(choice compare.Choice, labels []string, sides [2]map[string][]compar
 	return all, clients
 }
 
-// overall adds a metric with its p-value.
-func (c *Comparison) overall(choice compare.Choice, labels []string, sides [2]map[string][]compare.Run) {
+// overall adds a metric with its p-value, and returns its strata.
+func (c *Comparison) overall(choice compare.Choice, labels []string, sides [2]map[string][]compare.Run) []stats.Stratum {
 	m, _ := results.FindMetric(choice.Metric)
 	o := Overall{Metric: choice.String(), Unit: m.Unit, Higher: m.Higher, P: 1, Holm: 1}
 	used, clients := strata(choice, labels, sides)
@@ -222,10 +223,11 @@ func (c *Comparison) overall(choice compare.Choice, labels []string, sides [2]ma
 		o.P, _ = stats.Stratified(used, compare.Alpha)
 	}
 	c.Overall = append(c.Overall, o)
+	return used
 }
 
-// decide sets the verdicts over all points.
-func (c *Comparison) decide(choices []compare.Choice, labels []string, sides [2]map[string][]compare.Run, o compare.Options) {
+// decide sets the verdicts over all points from the strata of each metric.
+func (c *Comparison) decide(used [][]stats.Stratum, o compare.Options) {
 	var p []float64
 	for _, x := range c.Overall {
 		p = append(p, x.P)
@@ -233,14 +235,13 @@ func (c *Comparison) decide(choices []compare.Choice, labels []string, sides [2]
 	for i, step := range stats.Holm(p, func(left int) float64 { return compare.Alpha / float64(left) }) {
 		x := &c.Overall[i]
 		x.Holm = step.Adjusted
-		used, _ := strata(choices[i], labels, sides)
-		if len(used) == 0 {
+		if len(used[i]) == 0 {
 			x.Verdict = compare.Withheld
 			continue
 		}
-		_, s := stats.Stratified(used, step.Alpha)
+		_, s := stats.Stratified(used[i], step.Alpha)
 		x.Change = compare.Percent(s.Estimate)
-		if stats.SmallestStratifiedP(used) > compare.Alpha/float64(len(c.Overall)) {
+		if stats.SmallestStratifiedP(used[i]) > compare.Alpha/float64(len(c.Overall)) {
 			x.Verdict = compare.TooFew
 			continue
 		}

@@ -272,16 +272,6 @@ func (r *Result) Largest(metric int) (largest float64) {
 	return largest
 }
 
-// LeftOut returns the number of measured points from which no conclusion is drawn.
-func (r *Result) LeftOut() (n int) {
-	for i := range r.Points {
-		if r.Points[i].LeftOut != "" {
-			n++
-		}
-	}
-	return n
-}
-
 // Label names a point, such as "obj.size=1MiB concurrent=8".
 func Label(axes []Axis, values []string) string {
 	var parts []string

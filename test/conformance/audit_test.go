@@ -116,7 +116,8 @@ func open(t *testing.T, path string) io.Reader {
 func profileOf(t *testing.T, in io.Reader, name string) *workload.Profile {
 	t.Helper()
 	c := workload.NewCollector()
-	warnings, err := accesslog.Read(t.Context(), in, name, c)
+	log := accesslog.Log{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, Once: true}
+	warnings, err := accesslog.ReadAll(t.Context(), []accesslog.Log{log}, c)
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%s: %q, %v", name, warnings, err)
 	}

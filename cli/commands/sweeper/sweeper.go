@@ -125,7 +125,7 @@ func checkPoints(base []string, axes []sweep.Axis, check Check) (all []point, er
 		if p.line, err = check(p.args); err != nil {
 			return nil, exit.Withf(exit.Code(err), "%s: %w", p.label, err)
 		}
-		p.length, _ = p.line.Command.Lookup("duration").Get().(time.Duration)
+		p.length = benchmarks.LengthOf(p.line.Command)
 		if benchmarks.PoolIsShared(p.line.Command) {
 			p.pool = "pool " + strings.Join(own, " ")
 		}

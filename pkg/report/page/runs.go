@@ -186,7 +186,7 @@ func sameOperations(sides []side) (all []operationOf) {
 		for _, g := range sides[i].groups {
 			begin, _ := g.length()
 			for _, op := range g.ops {
-				label := compare.Name{Op: op.Op, Statement: op.Statement, Warmup: op.Warmup, Stage: op.Stage}.String()
+				label := compare.NameOf(op).String()
 				k, ok := index[label]
 				if !ok {
 					k = len(all)

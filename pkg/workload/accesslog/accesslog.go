@@ -52,19 +52,11 @@ func formats() []format {
 	return []format{newTextFormat(), newCloudWatchFormat(), newAuditFormat(), newRustFormat()}
 }
 
-// Read adds the requests of a log to a profile. The log may be compressed with gzip or zstd. Messages refer to it as name.
-// Warnings say what is wrong with the log although its requests are right.
-func Read(ctx context.Context, in io.Reader, name string, to *workload.Collector) (warnings []string, err error) {
-	return read(ctx, in, name, to, func(r *workload.Request) bool {
-		to.Add(r)
-		return true
-	})
-}
-
 // errStopped is the error of a log that need not be read to its end.
 var errStopped = errors.New("no more requests are needed")
 
-// read calls pass with the requests of a log until it returns false.
+// read calls pass with the requests of a log until it returns false. The log may be compressed with gzip or zstd. Messages refer
+// to it as name.
 func read(ctx context.Context, in io.Reader, name string, to *workload.Collector, pass func(*workload.Request) bool) (warnings []string, err error) {
 	text, err := lines.Decompress(in)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,11 +32,16 @@ func textLine(at time.Time, operation, key, status string, sent, size int) strin
 		at.UTC().Format("02/Jan/2006:15:04:05 +0000"), operation, key, status, sent, size)
 }
 
+func readOne(t testing.TB, in io.Reader, name string, to *workload.Collector) (warnings []string, err error) {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(in), nil }
+	return ReadAll(t.Context(), []Log{{Name: name, Open: open, Once: true}}, to)
+}
+
 func profileOf(t testing.TB, logs ...string) *workload.Profile {
 	t.Helper()
 	c := workload.NewCollector()
 	for i, log := range logs {
-		if _, err := Read(t.Context(), strings.NewReader(log), fmt.Sprint("log", i), c); err != nil {
+		if _, err := readOne(t, strings.NewReader(log), fmt.Sprint("log", i), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -216,7 +222,7 @@ func TestNoNames(t *testing.T) {
 		oplog.Trailer{End: "SECRET"}, []oplog.Record{{Op: "SECRET", Key: "SECRET", Endpoint: "http://SECRET", Err: "SECRET: SECRET", Start: 1e18, Duration: 1}}, 1))
 	for _, log := range []string{text.String(), json.String(), audits.String(), rusts.String(), log} {
 		c := workload.NewCollector()
-		warnings, err := Read(t.Context(), strings.NewReader(log), "log", c)
+		warnings, err := readOne(t, strings.NewReader(log), "log", c)
 		check.OK(t, err)
 		var b bytes.Buffer
 		check.OK(t, c.Profile().Write(&b))
@@ -239,7 +245,7 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 	c := workload.NewCollector()
-	warnings, err := Read(t.Context(), strings.NewReader(log.String()), "log", c)
+	warnings, err := readOne(t, strings.NewReader(log.String()), "log", c)
 	if want := []string{"log: 2 lines cannot be read; the first is line 42: there is no [time] after owner and bucket"}; err != nil || !slices.Equal(warnings, want) {
 		t.Errorf("%q, %v", warnings, err)
 	}
@@ -247,7 +253,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	log.WriteString("odd SECRET\n")
-	_, err = Read(t.Context(), strings.NewReader(log.String()), "log", workload.NewCollector())
+	_, err = readOne(t, strings.NewReader(log.String()), "log", workload.NewCollector())
 	if want := "log: 3 of 203 lines cannot be read as S3 server access log, more than 1 %; the first is line 42: there is no [time] after owner and bucket"; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
@@ -265,7 +271,7 @@ func TestRefused(t *testing.T) {
 		strings.Repeat("x", 2<<20):               "not a log that warp knows",
 		awsExamples + strings.Repeat("x", 2<<20): "longer than",
 	} {
-		if _, err := Read(t.Context(), strings.NewReader(text), "log", workload.NewCollector()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readOne(t, strings.NewReader(text), "log", workload.NewCollector()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}
@@ -294,7 +300,7 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	c := workload.NewCollector()
-	warnings, err := Read(t.Context(), strings.NewReader(zipped.String()[:zipped.Len()-20]), "log", c)
+	warnings, err := readOne(t, strings.NewReader(zipped.String()[:zipped.Len()-20]), "log", c)
 	if err != nil || len(warnings) == 0 || !strings.Contains(warnings[0], "cut off") {
 		t.Errorf("%q, %v", warnings, err)
 	}
@@ -407,7 +413,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		c := workload.NewCollector()
-		if _, err := Read(t.Context(), bytes.NewReader(log), "log", c); err != nil {
+		if _, err := readOne(t, bytes.NewReader(log), "log", c); err != nil {
 			return
 		}
 		p := c.Profile()
