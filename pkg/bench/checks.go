@@ -163,7 +163,7 @@ func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op 
 func hasTags(ctx context.Context, h *store.Host, ref store.Ref, n int) error {
 	got, err := h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	switch {
-	case store.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == store.CodeDenied:
 		return nil
 	case err != nil:
 		return err

@@ -37,7 +37,7 @@ type drain struct {
 	timedOut  atomic.Int64 // requests that errNoAnswer has cut off
 
 	mu     sync.Mutex
-	off    oplog.CutOff // requests that errCutOff has cut off
+	off    *oplog.CutOff // requests that errCutOff has cut off; nil = none
 	timers []*time.Timer
 	over   bool
 }
@@ -64,18 +64,14 @@ func (d *drain) stopTimers() {
 func (d *drain) count(waited time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.off.Count++
-	d.off.LongestS = max(d.off.LongestS, waited.Seconds())
+	d.off = d.off.Add(&oplog.CutOff{Count: 1, LongestS: waited.Seconds()})
 }
 
 // cutOff returns the requests that an interrupt has cut off, or nil.
 func (d *drain) cutOff() *oplog.CutOff {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.off.Count == 0 {
-		return nil
-	}
-	return &oplog.CutOff{Count: d.off.Count, LongestS: d.off.LongestS}
+	return d.off
 }
 
 // join adds the drain of a part of the run.
@@ -85,10 +81,7 @@ func (d *drain) join(p *drain) {
 	defer d.mu.Unlock()
 	d.timedOut.Add(p.timedOut.Load())
 	d.length.Store(max(d.length.Load(), p.length.Load()))
-	if off != nil {
-		d.off.Count += off.Count
-		d.off.LongestS = max(d.off.LongestS, off.LongestS)
-	}
+	d.off = d.off.Add(off)
 }
 
 // cutAny reports whether requests were cut off. They may still arrive at the store.
@@ -177,19 +170,15 @@ func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time,
 	switch cut := w.run.drain.cutAt.Load(); {
 	case cut != 0 && rec.Start > cut:
 		return err // it was never sent
-	case !errors.Is(context.Cause(ctx), errNoAnswer):
+	case errors.Is(context.Cause(ctx), errNoAnswer):
+		w.run.drain.timedOut.Add(1)
+		err = store.Errorf(store.CodeDrainTimeout, 0, "no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))
+	default:
 		w.run.drain.count(waited)
-		if rec.Check == nil {
+		if rec.Check == nil { // no other request looks for its effect
 			return err
 		}
-		rec.Err, rec.Duration = err.Error(), waited // another request may have seen its effect
-		if !w.Silent {
-			w.enqueue(rec, err)
-		}
-		return err
 	}
-	w.run.drain.timedOut.Add(1)
-	err = &store.Error{Code: store.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
 	rec.Err, rec.Duration = err.Error(), waited
 	if !w.Silent {
 		w.enqueue(rec, err)

@@ -79,7 +79,7 @@ func (e *Env) CheckAndRemove(ctx context.Context, h *store.Host, keys []string, 
 	for _, k := range keys {
 		o, err := h.Stat(ctx, store.Ref{Bucket: e.Bucket, Key: k}, store.NewTrace(time.Now()))
 		switch {
-		case store.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == store.CodeNoKey:
 			return NoEffect("there is no " + k)
 		case err != nil:
 			return err

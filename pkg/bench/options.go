@@ -135,9 +135,9 @@ func (o *Options) Promise(c *store.Contract) {
 }
 
 // Buckets returns the names of all buckets in the form of --bucket.
-func (o *Options) Buckets() string {
-	return strings.Join(append([]string{o.Bucket}, o.MoreBuckets...), ",")
-}
+func (o *Options) Buckets() string { return strings.Join(o.allBuckets(), ",") }
+
+func (o *Options) allBuckets() []string { return append([]string{o.Bucket}, o.MoreBuckets...) }
 
 // FullPrefix returns the prefix of all names of the run.
 func (o *Options) FullPrefix() string {

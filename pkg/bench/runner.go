@@ -291,7 +291,7 @@ func (r *Runner) Adopt(ctx context.Context, lapsed func(error)) error {
 	if r.Progress == nil {
 		r.Progress = noProgress{}
 	}
-	for _, bucket := range append([]string{r.Options.Bucket}, r.Options.MoreBuckets...) {
+	for _, bucket := range r.Options.allBuckets() {
 		e := r.newEnv(bucket)
 		if r.env == nil {
 			r.env = e
@@ -323,7 +323,7 @@ func (r *Runner) CleanUpOrphans(ctx context.Context, runs []string) error {
 	if r.Options.ReadOnly {
 		return nil // nobody wrote anything
 	}
-	for _, bucket := range append([]string{r.Options.Bucket}, r.Options.MoreBuckets...) {
+	for _, bucket := range r.Options.allBuckets() {
 		if err := r.newLease(bucket).CleanUpOrphans(ctx, runs); err != nil {
 			return err
 		}

@@ -183,7 +183,7 @@ func withTimeout(ctx context.Context, limit time.Duration, req *Request, call fu
 	defer cancel()
 	err := call(short, req)
 	if err != nil && ctx.Err() == nil && short.Err() != nil {
-		return &store.Error{Code: store.CodeTimeout, Status: int(req.Trace.Status()), Message: "the request was not over after " + human.Duration(limit)}
+		return store.Errorf(store.CodeTimeout, int(req.Trace.Status()), "the request was not over after %s", human.Duration(limit))
 	}
 	return err
 }

@@ -129,7 +129,7 @@ func (l *Lease) writersOf(ctx context.Context, objects []store.Object) ([]string
 				}
 				run, err := l.store.Metadata(ctx, objects[i].Ref, runMetadata)
 				switch {
-				case store.CodeOf(err) == "NoSuchKey":
+				case store.CodeOf(err) == store.CodeNoKey:
 					run = gone
 				case err != nil:
 					cancel(fmt.Errorf("find the owner of %s: %w", objects[i].Key, err))

@@ -85,7 +85,7 @@ func (l *Lease) useOtherKey(ctx context.Context, conflict string) error {
 func (l *Lease) uploadsOf(ctx context.Context, key string) ([]string, error) {
 	ids, err := l.store.UploadsOf(ctx, l.bucket, key)
 	switch {
-	case store.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == store.CodeDenied:
 		return nil, nil // few users have this right, and stores with rights do not end uploads like that
 	case err != nil:
 		return nil, fmt.Errorf("list the uploads of %s: %w", key, err)
@@ -140,7 +140,7 @@ func (l *Lease) findNamedObject(ctx context.Context, m *marker) (own []store.Obj
 		}
 		run, err := l.writerOf(ctx, o.Ref)
 		switch {
-		case store.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == store.CodeNoKey:
 		case err != nil:
 			return nil, fmt.Errorf("find the owner of %s: %w", o.Key, err)
 		case run == m.Run:
@@ -220,7 +220,7 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 	}
 	part, ok, err := l.store.LastPart(ctx, u)
 	switch {
-	case store.CodeOf(err) == "NoSuchUpload", store.CodeOf(err) == "NoSuchKey":
+	case store.CodeOf(err) == store.CodeNoUpload, store.CodeOf(err) == store.CodeNoKey:
 		return nil // it was completed, or is gone
 	case err != nil:
 		return err

@@ -93,7 +93,7 @@ func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool, ma
 		if mayExist {
 			l.progress.Warn("unfinished uploads in parts, if there are any, were not removed, because the store does not list them")
 		}
-	case store.CodeOf(err) == codeDenied:
+	case store.CodeOf(err) == store.CodeDenied:
 		// Few users have this right, so a run must not fail without it.
 		l.progress.Warn("unfinished uploads in parts were not removed, because these credentials may not list or abort them")
 	case err != nil:

@@ -13,7 +13,7 @@ import (
 func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	silent := "this store does not say"
-	if store.CodeOf(err) == codeDenied {
+	if store.CodeOf(err) == store.CodeDenied {
 		state, err, silent = store.VersioningUnknown, nil, "these credentials may not ask"
 	}
 	if err != nil {
@@ -24,7 +24,7 @@ func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
 	}
 	lists, err := l.listsVersions(ctx)
 	known := state != store.VersioningUnknown
-	if !known && (store.IsUnsupported(err) || store.CodeOf(err) == codeDenied) {
+	if !known && (store.IsUnsupported(err) || store.CodeOf(err) == store.CodeDenied) {
 		lists, err = false, nil
 	}
 	switch {
@@ -35,9 +35,6 @@ func (l *Lease) hasVersions(ctx context.Context) (bool, error) {
 	}
 	return lists, nil
 }
-
-// codeDenied is the error of credentials without the right to what they ask for.
-const codeDenied = "AccessDenied"
 
 // listsVersions reports whether the store lists versions. It asks once, and again while the bucket
 // is not known to contain anything, which the answer depends on.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -80,8 +79,8 @@ func (a *Append) Do(ctx context.Context, w *bench.Worker) error {
 		o, err := r.Put(ctx, appendAt(store.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
 		// An answer without a size has the size of the request.
 		if err == nil && o.Size != size && o.Size != g.size+size {
-			return &store.Error{Code: store.CodeWrongLength, Status: int(r.Trace.Status()),
-				Message: fmt.Sprintf("the store says that the object has %d bytes now instead of %d", o.Size, g.size+size)}
+			return store.Errorf(store.CodeWrongLength, int(r.Trace.Status()),
+				"the store says that the object has %d bytes now instead of %d", o.Size, g.size+size)
 		}
 		return err
 	})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -72,7 +71,7 @@ func (c *Copy) try(ctx context.Context, e *bench.Env, h *store.Host, ref store.R
 	}
 	got, err := h.Stat(ctx, to, store.NewTrace(time.Now()))
 	switch {
-	case store.CodeOf(err) == "NoSuchKey":
+	case store.CodeOf(err) == store.CodeNoKey:
 		return bench.NoEffect("there is no copy")
 	case err != nil:
 		return err

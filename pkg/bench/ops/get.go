@@ -6,7 +6,6 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-
 	"warp/pkg/store"
 )
 
@@ -45,16 +44,23 @@ func (g *Get) Do(ctx context.Context, w *bench.Worker) error {
 		return g.Split.download(ctx, w, obj)
 	}
 	get := store.Get{Ref: obj.Ref}
-	switch {
-	case g.Range && obj.Size > 0:
+	if g.Range && obj.Size > 0 {
 		get.Offset, get.Length = g.part(w, obj.Size)
-	case (g.ReadOffset > 0 || g.ReadLength > 0) && obj.Size > 0:
-		get.Offset, get.Length = g.ReadOffset, obj.Size-g.ReadOffset
-		if g.ReadLength > 0 {
-			get.Length = min(get.Length, g.ReadLength)
-		}
+	} else {
+		readPart(&get, obj.Size, g.ReadOffset, g.ReadLength)
 	}
 	return w.Download(ctx, obj, get)
+}
+
+// readPart limits a download of an object of the given size to the part from offset on, up to length bytes (0 = to the end).
+func readPart(get *store.Get, size, offset, length int64) {
+	if offset == 0 && length == 0 || size == 0 {
+		return
+	}
+	get.Offset, get.Length = offset, size-offset
+	if length > 0 {
+		get.Length = min(get.Length, length)
+	}
 }
 
 // RequestsAtOnce returns the number of ranges that a worker downloads at a time.

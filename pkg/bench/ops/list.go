@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/store"
 )
 
@@ -73,8 +72,7 @@ func (l *List) Do(ctx context.Context, w *bench.Worker) error {
 		err := r.List(ctx, req, func(store.Object) bool { n++; return true }, r.Trace)
 		r.Objects = n
 		if err == nil && n != want {
-			return &store.Error{Code: store.CodeWrongList, Status: int(r.Trace.Status()),
-				Message: fmt.Sprintf("the listing has %d entries instead of %d", n, want)}
+			return store.Errorf(store.CodeWrongList, int(r.Trace.Status()), "the listing has %d entries instead of %d", n, want)
 		}
 		return err
 	})

@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"warp/pkg/bench"
-
 	"warp/internal/human"
+	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/store"
@@ -103,12 +102,7 @@ func (l *Loader) Do(ctx context.Context, w *bench.Worker) error {
 		return err
 	}
 	get := store.Get{Ref: obj.Ref}
-	if (l.ReadOffset > 0 || l.ReadLength > 0) && obj.Size > 0 {
-		get.Offset, get.Length = l.ReadOffset, obj.Size-l.ReadOffset
-		if l.ReadLength > 0 {
-			get.Length = min(get.Length, l.ReadLength)
-		}
-	}
+	readPart(&get, obj.Size, l.ReadOffset, l.ReadLength)
 	return w.Download(ctx, obj, get)
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -75,7 +74,7 @@ func (m *Multipart) upload(ctx context.Context, e *bench.Env) error {
 	err = e.Spread(ctx, m.Parts, func(ctx context.Context, w *bench.Worker, i int) error {
 		err := w.Retry(ctx, fmt.Sprintf("upload part %d of %s", i+1, u.Key), func() error {
 			return w.Measure(ctx, "PUT", u.Key, func(ctx context.Context, r *bench.Request) (err error) {
-				parts[i], err = putPart(ctx, w, r, u.Upload, i+1, m.PartSize)
+				parts[i], err = putPart(ctx, w, r, u.Upload, i+1, m.PartSize*int64(i), m.PartSize)
 				return err
 			})
 		})

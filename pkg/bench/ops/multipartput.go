@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -39,14 +38,13 @@ func (m *MultipartPut) upload(ctx context.Context, w *bench.Worker, key string) 
 		whole: "UPLOAD", part: "PUTPART", key: key,
 		parts: m.Parts, atOnce: m.AtOnce,
 		send: func(ctx context.Context, lane *bench.Worker, r *bench.Request, u store.Upload, n int) (store.Part, error) {
-			return putPart(ctx, lane, r, u, n, m.PartSize)
+			return putPart(ctx, lane, r, u, n, m.PartSize*int64(n-1), m.PartSize)
 		},
 	})
 }
 
-// putPart sends part n of an object whose parts have the same size.
-func putPart(ctx context.Context, w *bench.Worker, r *bench.Request, u store.Upload, n int, size int64) (store.Part, error) {
-	from := size * int64(n-1)
+// putPart sends part n of an object, which begins at from.
+func putPart(ctx context.Context, w *bench.Worker, r *bench.Request, u store.Upload, n int, from, size int64) (store.Part, error) {
 	w.Body.Reset(generator.PayloadID(u.Key), from+size)
 	r.Bytes = size
 	// The object has the same content as if it were uploaded at once.

@@ -3,11 +3,9 @@ package ops
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/store"
 )
 
@@ -41,7 +39,7 @@ func inParts(ctx context.Context, w *bench.Worker, p *partedObject) error {
 			r.Trace.Add(next)
 			next = r.Trace.Next()
 		}
-		if err == nil || ctx.Err() != nil || store.CodeOf(err) == "NoSuchUpload" {
+		if err == nil || ctx.Err() != nil || store.CodeOf(err) == store.CodeNoUpload {
 			return err
 		}
 		_ = r.AbortUpload(ctx, u, next) // clean-up tries again
@@ -114,5 +112,5 @@ func firstError(first, err error, part int) error {
 	case !errors.As(err, &e):
 		return err
 	}
-	return &store.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
+	return store.Errorf(e.Code, e.Status, "part %d: %s", part, e.Message)
 }

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"warp/pkg/bench"
@@ -102,7 +101,7 @@ func (p *Replay) Do(ctx context.Context, w *bench.Worker) error {
 	case replay.Get:
 		return p.get(ctx, w, &obj, r.Size)
 	case replay.Stat:
-		return p.stat(ctx, w, &obj)
+		return stat(ctx, w, &obj)
 	case replay.Put:
 		w.CountName()
 		got, err := w.Put(ctx, obj.Key, r.Size)
@@ -143,16 +142,6 @@ func (p *Replay) get(ctx context.Context, w *bench.Worker, obj *store.Object, by
 	return w.DownloadLength(ctx, obj, get, want)
 }
 
-func (p *Replay) stat(ctx context.Context, w *bench.Worker, obj *store.Object) error {
-	if obj.Size != verify.AnyLength {
-		return stat(ctx, w, obj)
-	}
-	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *bench.Request) error {
-		_, err := r.Stat(ctx, obj.Ref, r.Trace)
-		return err
-	})
-}
-
 // upload uploads an object in as many parts as the log has.
 func (p *Replay) upload(ctx context.Context, w *bench.Worker, key string, q *replay.Request) error {
 	return inParts(ctx, w, &partedObject{
@@ -160,10 +149,7 @@ func (p *Replay) upload(ctx context.Context, w *bench.Worker, key string, q *rep
 		parts: max(q.Parts, 1), atOnce: p.Plan.AtOnce,
 		send: func(ctx context.Context, lane *bench.Worker, r *bench.Request, u store.Upload, n int) (store.Part, error) {
 			from := q.Part * int64(n-1)
-			size := min(q.Part, q.Size-from)
-			lane.Body.Reset(generator.PayloadID(u.Key), from+size)
-			r.Bytes = size
-			return r.PutPart(ctx, store.PutPart{Upload: u, Number: n, Body: io.NewSectionReader(lane.Body, from, size), Size: size}, r.Trace)
+			return putPart(ctx, lane, r, u, n, from, min(q.Part, q.Size-from))
 		},
 	})
 }

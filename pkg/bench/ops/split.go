@@ -65,7 +65,7 @@ func head(ctx context.Context, w *bench.Worker, r *bench.Request, obj *store.Obj
 }
 
 // errRange is the error of a range whose object has failed already.
-var errRange = &store.Error{Code: "Canceled", Message: "another range of the object failed"}
+var errRange = store.Errorf(store.CodeCanceled, 0, "another range of the object failed")
 
 // part downloads range i, counted from 1. The first one sets the token.
 func (d *splitDownload) part(w *bench.Worker, i int) error {
@@ -88,7 +88,7 @@ func (d *splitDownload) part(w *bench.Worker, i int) error {
 		case i == 1 && !d.Head:
 			d.token = got.Token()
 		case d.token != "" && got.Token() != d.token: // the store ignores the condition
-			return &store.Error{Code: store.CodeWrongETag, Status: int(r.Trace.Status()), Message: "the object changed while it was downloaded"}
+			return store.Errorf(store.CodeWrongETag, int(r.Trace.Status()), "the object changed while it was downloaded")
 		}
 		return w.Check.Download(d.obj, &got, get.Length, r.Trace)
 	})

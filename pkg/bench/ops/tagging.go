@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/store"
 )
 
@@ -150,6 +149,5 @@ func checkTags(got, want map[string]string, tr *store.Trace) error {
 	if maps.Equal(got, want) {
 		return nil
 	}
-	return &store.Error{Code: store.CodeWrongTags, Status: int(tr.Status()),
-		Message: fmt.Sprintf("the store answered the tags %v, put last were %v", got, want)}
+	return store.Errorf(store.CodeWrongTags, int(tr.Status()), "the store answered the tags %v, put last were %v", got, want)
 }

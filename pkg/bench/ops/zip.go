@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-
 	"warp/pkg/bench/archive"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -80,7 +79,7 @@ func (z *Zip) try(ctx context.Context, e *bench.Env) error {
 		var got bytes.Buffer
 		_, err := h.Get(ctx, store.Get{Ref: files[1].Ref, Headers: extract, Into: &got}, store.NewTrace(time.Now()))
 		switch {
-		case store.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == store.CodeNoKey:
 			return bench.NoEffect("there is no " + files[1].Key)
 		case err != nil:
 			return err

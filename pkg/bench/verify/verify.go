@@ -4,7 +4,6 @@ package verify
 
 import (
 	"encoding/base64"
-	"fmt"
 	"hash"
 
 	"warp/pkg/generator"
@@ -109,7 +108,7 @@ func (v *Verifier) Stat(want *store.Object, got store.Object, tr *store.Trace) e
 	if v.mode == None {
 		return nil
 	}
-	if got.Size != want.Size {
+	if want.Size != AnyLength && got.Size != want.Size {
 		return wrongLength(got.Size, want.Size, tr)
 	}
 	return Object(want, got, tr)
@@ -132,7 +131,7 @@ func wrongLength(got, want int64, tr *store.Trace) error {
 }
 
 func wrong(code string, tr *store.Trace, format string, args ...any) error {
-	return &store.Error{Code: code, Status: int(tr.Status()), Message: fmt.Sprintf(format, args...)}
+	return store.Errorf(code, int(tr.Status()), format, args...)
 }
 
 // A checksum computes the checksum that the store keeps.

@@ -111,7 +111,7 @@ func (x *worker) measure(ctx context.Context, q request, send func(ctx context.C
 // outcome returns the outcome of a request that returned err.
 func (l *Workload) outcome(q *request, err error, tr *store.Trace) string {
 	var e *store.Error
-	notFound := errors.As(err, &e) && e.Status == 404 && e.Code != "NoSuchBucket"
+	notFound := errors.As(err, &e) && e.Status == 404 && e.Code != store.CodeNoBucket
 	reads := q.op == consistency.Get || q.op == consistency.Stat
 	switch outcome := l.contract.Outcome(err, tr); {
 	case notFound && reads:
