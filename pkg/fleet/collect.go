@@ -58,14 +58,14 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		}
 	}
 	for _, v := range visits {
-		at := slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == c.Run })
+		log, ok := v.log(c.Run)
 		switch {
 		case v.err != nil:
 			c.Without = append(c.Without, (&Error{v.member.Addr, v.err}).Error())
-		case at < 0:
+		case !ok:
 			c.Without = append(c.Without, fmt.Sprintf("client %s: it has no log of run %s", v.member.Addr, c.Run))
 		default:
-			c.Benchmark = v.kept[at].Benchmark
+			c.Benchmark = log.Benchmark
 			with = append(with, v)
 		}
 	}
@@ -181,7 +181,8 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	}
 	var inputs []string
 	for _, v := range with {
-		c.Fetched = append(c.Fetched, v.clientID(c.Run))
+		log, _ := v.log(c.Run)
+		c.Fetched = append(c.Fetched, log.Client)
 		inputs = append(inputs, v.spool.Path())
 	}
 	var notes []string
@@ -208,15 +209,18 @@ func (v *visit) forget(ctx context.Context, run string) {
 	}
 }
 
-// clientID returns the client's ID in the run.
-func (v *visit) clientID(run string) string {
-	return v.kept[slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })].Client
+// log returns the client's log of the run.
+func (v *visit) log(run string) (log protocol.Saved, ok bool) {
+	at := slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })
+	if at < 0 {
+		return log, false
+	}
+	return v.kept[at], true
 }
 
 // fetch copies the log of the run from one client.
 func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
-	at := slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })
-	want := v.kept[at]
+	want, _ := v.log(run)
 	if !protocol.IsName(want.Client) {
 		return fmt.Errorf("it calls itself %.64q", want.Client)
 	}

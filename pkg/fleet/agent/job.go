@@ -93,18 +93,24 @@ func (j *job) assign(spec *protocol.Job) error {
 }
 
 // assigned waits for the share.
-func (j *job) assigned() (*protocol.Job, error) {
+func (j *job) assigned() (spec *protocol.Job, err error) {
+	err = j.await(j.ctx, func() bool { spec = j.spec; return spec != nil })
+	return spec, err
+}
+
+// await waits until done returns true, or for the end of ctx. done is called with the lock held.
+func (j *job) await(ctx context.Context, done func() bool) error {
 	for {
 		j.mu.Lock()
-		spec, changed := j.spec, j.changed
+		ok, changed := done(), j.changed
 		j.mu.Unlock()
-		if spec != nil {
-			return spec, nil
+		if ok {
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-j.ctx.Done():
-			return nil, context.Cause(j.ctx)
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -159,7 +165,7 @@ func (j *job) stopAt(o *protocol.DesiredState) {
 // trace switches the task's tracing as desired. The caller holds the lock.
 func (j *job) trace() {
 	if j.task != nil && j.desired.Trace != "" {
-		j.task.trace(j.desired.Trace == protocol.TraceOn)
+		j.task.runner.SetTrace(j.desired.Trace == protocol.TraceOn)
 	}
 }
 
@@ -181,7 +187,7 @@ func (j *job) finish(o protocol.DesiredState) {
 			return
 		}
 		if task != nil {
-			task.finish(o.EndReason)
+			task.runner.Finish(o.EndReason)
 		}
 	}
 }
@@ -199,20 +205,9 @@ func (j *job) awaitGoal(ctx context.Context, goal protocol.Phase) (protocol.Desi
 	return j.awaitDesired(ctx, func(o *protocol.DesiredState) bool { return o.Goal >= goal })
 }
 
-func (j *job) awaitDesired(ctx context.Context, enough func(*protocol.DesiredState) bool) (protocol.DesiredState, error) {
-	for {
-		j.mu.Lock()
-		o, changed := j.desired, j.changed
-		j.mu.Unlock()
-		if enough(&o) {
-			return o, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return o, context.Cause(ctx)
-		}
-	}
+func (j *job) awaitDesired(ctx context.Context, enough func(*protocol.DesiredState) bool) (o protocol.DesiredState, err error) {
+	err = j.await(ctx, func() bool { o = j.desired; return enough(&o) })
+	return o, err
 }
 
 // runPhases goes from phase to phase as desired. Even after a failure it ends
@@ -238,7 +233,7 @@ func (j *job) runPhases() {
 	j.store(task)
 	j.clean(task)
 	j.cleanUpOrphans(task)
-	task.close()
+	task.runner.Client.Close()
 }
 
 func (j *job) fail(err error) {
@@ -363,7 +358,7 @@ func (j *job) cleanUpOrphans(task *task) {
 		if err != nil || o.Goal >= protocol.Released {
 			return
 		}
-		err = task.cleanUpOrphans(j.coordinatorCtx, o.Orphans[done:])
+		err = task.runner.CleanUpOrphans(j.coordinatorCtx, o.Orphans[done:])
 		done = len(o.Orphans)
 		j.update(func() {
 			j.setCleanUpError(err)

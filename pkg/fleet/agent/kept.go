@@ -92,13 +92,7 @@ func (a *Agent) pumpKept(ctx context.Context, ch *transport.Conn, body []byte) (
 	}
 	path := a.kept[at].path
 	a.mu.Unlock()
-	p := logcopy.NewPump(logcopy.Complete(path), want.Offset, sendChunks(ch), nil)
-	go func() {
-		if err := p.Run(ctx); err != nil {
-			ch.Close()
-		}
-	}()
-	return p, nil
+	return startPump(ctx, ch, logcopy.Complete(path), want.Offset, nil), nil
 }
 
 // forget drops a fetched log.

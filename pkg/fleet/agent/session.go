@@ -90,7 +90,7 @@ func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body 
 		}
 		c.apply(o)
 	case protocol.KindPull:
-		return c.startPump(ctx, body)
+		return c.sendLog(ctx, body)
 	case protocol.KindAck:
 		return c.pump.Ack(body)
 	default:
@@ -99,7 +99,7 @@ func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body 
 	return nil
 }
 
-func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
+func (c *coordinatorSession) sendLog(ctx context.Context, body []byte) error {
 	var want protocol.Pull
 	if err := protocol.Decode(body, &want); err != nil {
 		return err
@@ -110,12 +110,7 @@ func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
 	if f == nil || c.pump != nil || want.Offset < 0 {
 		return fmt.Errorf("the log was requested from the invalid offset %d", want.Offset)
 	}
-	c.pump = logcopy.NewPump(f, want.Offset, sendChunks(c.ch), func() bool { return int64(c.clock.Elapsed()) < c.quietUntil.Load() })
-	go func() {
-		if err := c.pump.Run(ctx); err != nil {
-			c.ch.Close() // the coordinator reconnects
-		}
-	}()
+	c.pump = startPump(ctx, c.ch, f, want.Offset, func() bool { return int64(c.clock.Elapsed()) < c.quietUntil.Load() })
 	return nil
 }
 
@@ -174,7 +169,7 @@ func (c *coordinatorSession) sendLive() error {
 		return nil
 	}
 	at := binary.BigEndian.AppendUint64(nil, uint64(c.coordinatorTime()))
-	return c.ch.SendBytes(protocol.KindLive, at, task.figures())
+	return c.ch.SendBytes(protocol.KindLive, at, task.live.Append(nil))
 }
 
 // metricsInterval is slightly less than the second between metrics.
@@ -246,6 +241,13 @@ func pong(ch *transport.Conn, ping []byte, c clock.Clock) (burst bool, err error
 	return burst, ch.SendBytes(protocol.KindPong, protocol.Pong(ping, arrived, c.Now()))
 }
 
-func sendChunks(ch *transport.Conn) func(parts ...[]byte) error {
-	return func(parts ...[]byte) error { return ch.SendBytes(protocol.KindChunk, parts...) }
+// startPump sends a log from offset on, except while quiet, which may be nil, returns true.
+func startPump(ctx context.Context, ch *transport.Conn, f *logcopy.Feed, offset int64, quiet func() bool) *logcopy.Pump {
+	p := logcopy.NewPump(f, offset, func(parts ...[]byte) error { return ch.SendBytes(protocol.KindChunk, parts...) }, quiet)
+	go func() {
+		if err := p.Run(ctx); err != nil {
+			ch.Close() // the coordinator reconnects
+		}
+	}()
+	return p
 }

@@ -113,10 +113,6 @@ func (t *task) run(ctx context.Context, gate func(context.Context) (time.Time, e
 	return t.out, nil
 }
 
-func (t *task) finish(why string) { t.runner.Finish(why) }
-
-func (t *task) trace(on bool) { t.runner.SetTrace(on) }
-
 func (t *task) completeLog(o *protocol.DesiredState) (string, error) {
 	s, _ := t.job.state()
 	measured := t.out != nil && s.Began != 0
@@ -133,10 +129,6 @@ func (t *task) completeLog(o *protocol.DesiredState) (string, error) {
 	trailer.Notes = append(trailer.Notes, o.Notes...)
 	return t.log.Commit(trailer)
 }
-
-func (t *task) setBegin(at time.Time) error { return t.runner.SetBegin(at) }
-
-func (t *task) setEnd(at time.Time) error { return t.runner.SetEnd(at) }
 
 // summary encodes the counts of a finished run.
 func (t *task) summary() ([]byte, error) {
@@ -165,12 +157,6 @@ func (t *task) handOver() {
 	t.runner.HandOver(t.ctx)
 }
 
-func (t *task) cleanUpOrphans(ctx context.Context, lost []string) error {
-	return t.runner.CleanUpOrphans(ctx, lost)
-}
-
-func (t *task) close() { t.runner.Client.Close() }
-
 func (t *task) logName() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +165,6 @@ func (t *task) logName() string {
 	}
 	return t.log.Name()
 }
-
-func (t *task) figures() []byte { return t.live.Append(nil) }
 
 // metrics returns the deflated metrics, or nil if not requested.
 func (t *task) metrics() ([]byte, error) {

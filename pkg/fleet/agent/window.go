@@ -25,7 +25,7 @@ func (j jobWindow) Ended() { j.update(func() { j.status.Ended = true }) }
 // too late, the client's figures cannot be combined with the others'.
 func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	if o.Begin != 0 && before.Begin == 0 {
-		err := task.setBegin(j.clock.Time(o.Begin))
+		err := task.runner.SetBegin(j.clock.Time(o.Begin))
 		if errors.Is(err, bench.ErrNotMeasuring) {
 			err = j.missedStart("began", o.Begin)
 		}
@@ -35,7 +35,7 @@ func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	}
 	if o.Close != 0 && before.Close == 0 {
 		// A run that was stopped before it began to measure has no window.
-		if err := task.setEnd(j.clock.Time(o.Close)); err != nil && !errors.Is(err, bench.ErrNotMeasuring) {
+		if err := task.runner.SetEnd(j.clock.Time(o.Close)); err != nil && !errors.Is(err, bench.ErrNotMeasuring) {
 			j.failRun(err)
 		}
 	}

@@ -30,16 +30,16 @@ func (p Phase) String() string {
 	return names[p]
 }
 
-// A DesiredState says how far the agent shall go. A later one replaces it.
+// A DesiredState says how far the agent goes. A later one replaces it.
 type DesiredState struct {
 	Goal        Phase    `json:"goal"`
 	Start       int64    `json:"start,omitempty"`        // when to measure, by the agent's clock
 	Stop        string   `json:"stop,omitempty"`         // end the run now, and why
 	End         int64    `json:"end,omitempty"`          // end the measured run in good order at this time of the agent's clock
-	EndReason   string   `json:"end_reason,omitempty"`   // to end it; goes into the log
-	Trace       string   `json:"trace,omitempty"`        // on = note the phases of requests from now on, off = no longer
+	EndReason   string   `json:"end_reason,omitempty"`   // why the run ends then, for the log
+	Trace       string   `json:"trace,omitempty"`        // whether to record the phases of requests from now on: on or off; "" = no change
 	Notes       []string `json:"notes,omitempty"`        // for the log's trailer
-	Orphans     []string `json:"orphans,omitempty"`      // lost clients whose objects are to be removed as well, after its own
+	Orphans     []string `json:"orphans,omitempty"`      // lost clients whose objects the agent removes after its own
 	HandOver    bool     `json:"hand_over,omitempty"`    // leave the objects and the marker, which the coordinator has adopted
 	LogReceived bool     `json:"log_received,omitempty"` // the whole log has arrived
 
@@ -60,31 +60,31 @@ const (
 type Status struct {
 	Phase           Phase    `json:"phase"`
 	Error           string   `json:"error,omitempty"`            // why it goes no further
-	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
-	Unreachable     bool     `json:"unreachable,omitempty"`      // that was that no host of the store could be connected to
-	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
-	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
-	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
+	Code            string   `json:"code,omitempty"`             // the code of the error in pkg/store
+	Unreachable     bool     `json:"unreachable,omitempty"`      // no host of the store accepted a connection
+	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // the agent ended the run because it heard nothing from the coordinator
+	Log             bool     `json:"log,omitempty"`              // there is a log to fetch
+	Began           int64    `json:"began,omitempty"`            // when the measurement began, by the agent's clock
 	Engine          string   `json:"engine,omitempty"`
-	Title           string   `json:"title,omitempty"` // of what it does, or did last
-	Idle            bool     `json:"idle,omitempty"`  // it has done that
+	Title           string   `json:"title,omitempty"` // of the current step, or of the last one
+	Idle            bool     `json:"idle,omitempty"`  // the step is over
 	Total           int64    `json:"total,omitempty"`
 	Done            int64    `json:"done,omitempty"`
-	Moved           int64    `json:"moved,omitempty"` // bytes of payload that it took so far
+	Moved           int64    `json:"moved,omitempty"` // bytes of payload so far
 	Bytes           int64    `json:"bytes,omitempty"` // of the log, once it is complete
 	SHA256          []byte   `json:"sha256,omitempty"`
 	Outcome         *Outcome `json:"outcome,omitempty"`
 	Warning         []string `json:"warning,omitempty"`       // all so far
 	Clean           string   `json:"clean,omitempty"`         // why the clean-up failed
-	TakesOrphans    bool     `json:"takes_orphans,omitempty"` // it has cleaned up and can do so for lost clients
-	OrphansDone     int      `json:"orphans_done,omitempty"`  // of them it has cleaned up after
+	TakesOrphans    bool     `json:"takes_orphans,omitempty"` // the agent has cleaned up, and can clean up after lost clients
+	OrphansDone     int      `json:"orphans_done,omitempty"`  // lost clients after which it has cleaned up
 	Warm            bool     `json:"warm,omitempty"`          // the window may begin
 	Cold            int      `json:"cold,omitempty"`          // workers that were not warm by then
-	Ended           bool     `json:"ended,omitempty"`         // nothing is left to do for a worker, so the window may end
+	Ended           bool     `json:"ended,omitempty"`         // a worker has nothing left to do, so the window may end
 }
 
 // A storeError is an error that a client had with the store. [store.CodeOf] and
-// [errors.As] find in it what they found there.
+// [errors.As] find the same code and type in it.
 type storeError struct {
 	text  string
 	cause error
@@ -94,10 +94,10 @@ func (e *storeError) Error() string { return e.text }
 
 func (e *storeError) Unwrap() error { return e.cause }
 
-// Err is why the client goes no further.
+// Err returns why the client goes no further.
 func (s *Status) Err() error { return failure(s.Error, s.Code, s.Unreachable) }
 
-// failure is an error that a client had, with its code in pkg/store.
+// failure returns an error that a client had, with its code in pkg/store.
 func failure(text, code string, unreachable bool) error {
 	if code == "" {
 		return errors.New(text)
@@ -114,12 +114,12 @@ type Outcome struct {
 	Trailer      oplog.Trailer `json:"trailer"`
 	Sent, Failed int64
 	Fatal        string `json:"fatal,omitempty"`
-	Code         string `json:"code,omitempty"`     // what pkg/store calls that
+	Code         string `json:"code,omitempty"`     // the code of the error in pkg/store
 	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
 	Interrupted  bool   `json:"interrupted,omitempty"`
 }
 
-// Err is what ended the run before its time.
+// Err returns the error that ended the run early.
 func (o *Outcome) Err() error { return failure(o.Fatal, o.Code, false) }
 
 // Interrupted is the DesiredState.Stop of a run that the user has interrupted.
