@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -148,16 +149,15 @@ func (l *Listener) drop(c *Conn, why error) {
 func (l *Listener) remove(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, other := range l.strangers {
-		if other == c {
-			l.strangers = append(l.strangers[:i], l.strangers[i+1:]...)
-			if c.timeout != nil {
-				c.timeout.Stop()
-			}
-			return true
-		}
+	i := slices.Index(l.strangers, c)
+	if i < 0 {
+		return false
 	}
-	return false
+	l.strangers = slices.Delete(l.strangers, i, i+1)
+	if c.timeout != nil {
+		c.timeout.Stop()
+	}
+	return true
 }
 
 // Close ends the listener; the connections stay.

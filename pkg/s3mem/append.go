@@ -20,7 +20,7 @@ func (e *Embedded) appendTo(w http.ResponseWriter, r *http.Request, size int64) 
 	if err != nil {
 		return err
 	}
-	body, _, err := readBody(r.Body, size)
+	body, sum, err := readBody(r.Body, size)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,6 @@ func (e *Embedded) appendTo(w http.ResponseWriter, r *http.Request, size int64) 
 	o := *old
 	// Only the newest object of this name has room behind its parts: copies are clipped.
 	o.parts, o.size, o.nParts, o.modified = append(old.parts, body), old.size+size, old.nParts+1, time.Now()
-	sum := md5.Sum(body)
 	o.md5 = md5.Sum(append(old.md5[:], sum[:]...))
 	e.mem.used.Add(o.footprint())
 	if replaced := bk.objects.set(&o); replaced != nil {

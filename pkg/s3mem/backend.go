@@ -1,7 +1,6 @@
 package s3mem
 
 import (
-	"crypto/md5"
 	"io"
 	"sort"
 	"strings"
@@ -97,24 +96,12 @@ func (b *backend) DeleteBucket(name string) error {
 
 func (b *backend) ForceDeleteBucket(string) error { return gofakes3.ErrNotImplemented }
 
-func (b *backend) lookup(bucketName, key string) (*object, error) {
-	return b.lookupVersion(bucketName, key, "")
-}
-
 func (b *backend) HeadObject(bucketName, key string) (*gofakes3.Object, error) {
-	o, err := b.lookup(bucketName, key)
-	if err != nil {
-		return nil, err
-	}
-	return o.describe(), nil
+	return b.HeadObjectVersion(bucketName, key, "")
 }
 
 func (b *backend) GetObject(bucketName, key string, rng *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
-	o, err := b.lookup(bucketName, key)
-	if err != nil {
-		return nil, err
-	}
-	return o.open(rng)
+	return b.GetObjectVersion(bucketName, key, "", rng)
 }
 
 func (b *backend) PutObject(bucketName, key string, meta map[string]string, input io.Reader, size int64,
@@ -127,10 +114,7 @@ func (b *backend) PutObject(bucketName, key string, meta map[string]string, inpu
 	if err != nil {
 		return res, err
 	}
-	o := &object{key: strings.Clone(key), parts: [][]byte{body}, size: size, modified: time.Now(), meta: keptMeta(meta)}
-	if copy(o.md5[:], sum) == 0 {
-		o.md5 = md5.Sum(body)
-	}
+	o := &object{key: strings.Clone(key), parts: [][]byte{body}, size: size, md5: sum, modified: time.Now(), meta: keptMeta(meta)}
 	if o, err = o.tagged(meta); err != nil {
 		return res, err
 	}

@@ -14,16 +14,13 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-type copyObjectResult struct {
-	XMLName      xml.Name `xml:"CopyObjectResult"`
-	ETag         string
-	LastModified string
-}
-
-type copyPartResult struct {
-	XMLName      xml.Name `xml:"CopyPartResult"`
-	ETag         string
-	LastModified string
+// respondCopied answers with the document of that name about a copy.
+func respondCopied(w http.ResponseWriter, name string, o *object) error {
+	return respond(w, struct {
+		XMLName      xml.Name
+		ETag         string
+		LastModified string
+	}{xml.Name{Local: name}, o.etag(), timestamp(o.modified)})
 }
 
 // source returns the object that a copy names.
@@ -83,7 +80,7 @@ func (e *Embedded) copyObject(w http.ResponseWriter, r *http.Request) error {
 	if v := o.version(); v != "" {
 		w.Header().Set(versionHeader, string(v))
 	}
-	return respond(w, copyObjectResult{ETag: o.etag(), LastModified: timestamp(o.modified)})
+	return respondCopied(w, "CopyObjectResult", o)
 }
 
 // copyPart answers UploadPartCopy.
@@ -119,7 +116,7 @@ func (e *Embedded) copyPart(w http.ResponseWriter, r *http.Request) error {
 	if err := e.backend.addPart(bucket, key, gofakes3.UploadID(r.URL.Query().Get("uploadId")), number, part); err != nil {
 		return err
 	}
-	return respond(w, copyPartResult{ETag: part.etag(), LastModified: timestamp(part.modified)})
+	return respondCopied(w, "CopyPartResult", part)
 }
 
 // copyRange parses "bytes=FIRST-LAST" within an object.

@@ -10,7 +10,7 @@ type extra struct {
 	version  gofakes3.VersionID // "" in a bucket without versions
 	marker   bool               // a delete marker
 	older    *object            // the version before
-	tags     []header
+	tags     []tag
 	lock     retention
 	partEnds []int64 // the offset behind each part of an upload in parts
 }
@@ -24,7 +24,7 @@ func (e *extra) footprint() int64 {
 	}
 	n := int64(extraOverhead + 8*len(e.partEnds))
 	for _, t := range e.tags {
-		n += int64(len(t.name)+len(t.value)) + 32
+		n += int64(len(t.Key)+len(t.Value)) + 32
 	}
 	return n
 }
@@ -40,7 +40,7 @@ func (o *object) with(change func(*extra)) *object {
 	return &n
 }
 
-func (o *object) tags() []header {
+func (o *object) tags() []tag {
 	if o.extra == nil {
 		return nil
 	}

@@ -1,8 +1,8 @@
 package s3mem
 
 import (
+	"bytes"
 	"crypto/md5"
-	"encoding/xml"
 	"errors"
 	"io"
 	"mime"
@@ -91,13 +91,9 @@ func (o *object) addField(part *multipart.Part, meta map[string]string) error {
 	case name == "Key":
 		o.key = value
 	case name == "Tagging":
-		var d tagDocument
-		if err := xml.Unmarshal(text, &d); err != nil {
-			return &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
-		}
-		var tags []header
-		for _, t := range d.Tags {
-			tags = append(tags, header{t.Key, t.Value})
+		tags, err := readTags(bytes.NewReader(text))
+		if err != nil {
+			return err
 		}
 		*o = *o.with(func(x *extra) { x.tags = tags })
 		return checkTags(tags)

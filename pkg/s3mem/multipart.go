@@ -18,7 +18,7 @@ type upload struct {
 	id    gofakes3.UploadID
 	key   string
 	meta  []header
-	tags  []header
+	tags  []tag
 	begun time.Time
 	parts map[int]*object
 	// conditions of completing it, which gofakes3 does not pass on
@@ -61,10 +61,7 @@ func (b *backend) UploadPart(bucketName, key string, id gofakes3.UploadID, numbe
 	if err != nil {
 		return "", err
 	}
-	part := &object{parts: [][]byte{body}, size: size, modified: time.Now()}
-	if copy(part.md5[:], sum) == 0 {
-		part.md5 = md5.Sum(body)
-	}
+	part := &object{parts: [][]byte{body}, size: size, md5: sum, modified: time.Now()}
 	return part.etag(), b.addPart(bucketName, key, id, number, part)
 }
 

@@ -217,7 +217,7 @@ func (s *nullConn) one() error {
 	}
 	s.n.wait(req.method, req.target)
 	if deleted != nil {
-		return s.send("200 OK", "", deleted, int64(len(deleted)), int64(len(deleted)))
+		return s.sendDocument(deleted)
 	}
 	return s.answer(&req)
 }
@@ -230,7 +230,7 @@ const maxKeys = 4 << 20
 func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
 	switch {
 	case req.length < 0:
-		return nil, s.discardChunks(req.length)
+		return nil, s.discardChunks()
 	case req.method != "POST" || !isBatchDelete(req.target) || req.length > maxKeys:
 		return nil, s.discard(req.length)
 	}
@@ -323,23 +323,23 @@ func (req *nullRequest) header(line []byte) (err error) {
 	case bytes.EqualFold(name, []byte("Expect")):
 		req.expect = true
 	case bytes.EqualFold(name, []byte("Range")):
-		_, err = parseNullRange(string(value), req)
+		err = req.parseRange(string(value))
 	}
 	return err
 }
 
-// parseNullRange parses "bytes=a-b". It ignores other forms, as HTTP allows.
-func parseNullRange(v string, req *nullRequest) (ok bool, err error) {
-	v, ok = strings.CutPrefix(v, "bytes=")
+// parseRange parses "bytes=a-b". It ignores other forms, as HTTP allows.
+func (req *nullRequest) parseRange(v string) (err error) {
+	v, ok := strings.CutPrefix(v, "bytes=")
 	from, to, ok2 := strings.Cut(v, "-")
 	if !ok || !ok2 || from == "" {
-		return false, nil
+		return nil
 	}
 	req.to = 1<<63 - 1
 	if req.from, err = strconv.ParseInt(from, 10, 64); err == nil && to != "" {
 		req.to, err = strconv.ParseInt(to, 10, 64)
 	}
-	return true, err
+	return err
 }
 
 // discard discards a body: first the buffer, then the socket.
@@ -352,7 +352,7 @@ func (s *nullConn) discard(length int64) error {
 
 // discardChunks discards a chunked body. S3 requires a length, but minio-go sends an empty streamed
 // upload this way.
-func (s *nullConn) discardChunks(int64) error {
+func (s *nullConn) discardChunks() error {
 	for {
 		line, err := s.br.ReadSlice('\n')
 		if err != nil {
@@ -386,10 +386,10 @@ func (s *nullConn) discardChunks(int64) error {
 // answer sends the answer to a request.
 func (s *nullConn) answer(req *nullRequest) error {
 	if xml := nullXML(req.method, req.target); xml != "" {
-		return s.send("200 OK", "", []byte(xml), int64(len(xml)), int64(len(xml)))
+		return s.sendDocument([]byte(xml))
 	}
 	if text := s.n.gcsAnswer(req); text != "" {
-		return s.send("200 OK", "", []byte(text), int64(len(text)), int64(len(text)))
+		return s.sendDocument([]byte(text))
 	}
 	switch req.method {
 	case "DELETE":
@@ -412,6 +412,10 @@ func (s *nullConn) answer(req *nullRequest) error {
 		return s.send("206 Partial Content", rng, s.n.body, to-req.from+1, to-req.from+1)
 	}
 	return s.send("200 OK", "", nil, 0, 0)
+}
+
+func (s *nullConn) sendDocument(text []byte) error {
+	return s.send("200 OK", "", text, int64(len(text)), int64(len(text)))
 }
 
 // send writes an answer whose announced length may differ from its real one (0 for HEAD). The body

@@ -1,6 +1,7 @@
 package s3mem
 
 import (
+	"crypto/md5"
 	"encoding/hex"
 	"io"
 	"net/http"
@@ -147,24 +148,24 @@ func keptMeta(meta map[string]string) []header {
 	return kept
 }
 
-// readBody reads exactly size bytes. It returns the MD5 if gofakes3 has computed it.
-func readBody(r io.Reader, size int64) (body []byte, sum []byte, err error) {
+// readBody reads exactly size bytes, and returns their MD5.
+func readBody(r io.Reader, size int64) (body []byte, sum [md5.Size]byte, err error) {
 	// Grow returns the whole block of the allocator, so that cap is the object's cost.
 	body = slices.Grow([]byte(nil), int(size))[:size]
 	if _, err := io.ReadFull(r, body); err != nil {
-		return nil, nil, incomplete(err)
+		return nil, sum, incomplete(err)
 	}
 	// The layers below check the hash at the end of the stream, so read up to it.
 	var extra [1]byte
 	if n, err := io.ReadFull(r, extra[:]); n != 0 {
-		return nil, nil, gofakes3.ErrIncompleteBody
+		return nil, sum, gofakes3.ErrIncompleteBody
 	} else if err != io.EOF {
-		return nil, nil, err
+		return nil, sum, err
 	}
-	if h, ok := r.(interface{ Sum([]byte) []byte }); ok {
-		sum = h.Sum(nil)
+	if h, ok := r.(interface{ Sum([]byte) []byte }); ok && copy(sum[:], h.Sum(nil)) > 0 {
+		return body, sum, nil // gofakes3 has computed it
 	}
-	return body, sum, nil
+	return body, md5.Sum(body), nil
 }
 
 func incomplete(err error) error {

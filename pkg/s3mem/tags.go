@@ -3,6 +3,7 @@ package s3mem
 import (
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,11 +38,11 @@ func (e *Embedded) bucketTagging(w http.ResponseWriter, r *http.Request) error {
 		}
 		return respond(w, tagDocument{Xmlns: namespace, Tags: bk.tags})
 	case http.MethodPut:
-		var d tagDocument
-		if err := xml.NewDecoder(r.Body).Decode(&d); err != nil {
-			return &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
+		tags, err := readTags(r.Body)
+		if err != nil {
+			return err
 		}
-		bk.tags = d.Tags
+		bk.tags = tags
 	default:
 		bk.tags = nil
 	}
@@ -56,20 +57,13 @@ func (e *Embedded) tagging(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		d := tagDocument{Xmlns: namespace}
-		for _, t := range o.tags() {
-			d.Tags = append(d.Tags, tag{t.name, t.value})
-		}
-		return respond(w, d)
+		return respond(w, tagDocument{Xmlns: namespace, Tags: o.tags()})
 	}
-	var tags []header
+	var tags []tag
 	if r.Method == http.MethodPut {
-		var d tagDocument
-		if err := xml.NewDecoder(r.Body).Decode(&d); err != nil {
-			return &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
-		}
-		for _, t := range d.Tags {
-			tags = append(tags, header{t.Key, t.Value})
+		var err error
+		if tags, err = readTags(r.Body); err != nil {
+			return err
 		}
 	}
 	if err := checkTags(tags); err != nil {
@@ -85,20 +79,29 @@ func (e *Embedded) tagging(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
+// readTags reads the document of a request.
+func readTags(r io.Reader) ([]tag, error) {
+	var d tagDocument
+	if err := xml.NewDecoder(r).Decode(&d); err != nil {
+		return nil, &refusal{http.StatusBadRequest, "MalformedXML", err.Error()}
+	}
+	return d.Tags, nil
+}
+
 // parseTags reads the form of a header, such as "a=1&b=2".
-func parseTags(text string) (tags []header, err error) {
+func parseTags(text string) (tags []tag, err error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
 		return nil, err
 	}
 	for name, v := range values {
-		tags = append(tags, header{name, v[0]})
+		tags = append(tags, tag{name, v[0]})
 	}
-	slices.SortFunc(tags, func(a, b header) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(tags, func(a, b tag) int { return strings.Compare(a.Key, b.Key) })
 	return tags, checkTags(tags)
 }
 
-func checkTags(tags []header) error {
+func checkTags(tags []tag) error {
 	if len(tags) > maxTags {
 		return &refusal{http.StatusBadRequest, "BadRequest", fmt.Sprintf("An object may have %d tags.", maxTags)}
 	}
