@@ -162,7 +162,7 @@ func (s *Summary) matchOp() (string, error) {
 	if len(names) == 0 {
 		return "", fmt.Errorf("no %s operations: the log has no rows", asked)
 	}
-	return "", fmt.Errorf("no operation %q in the log; it has %s", asked, strings.Join(sortedKeys(names), ", "))
+	return "", s.options.noOp(names)
 }
 
 // matchHost returns an error if the requested host matched nothing.
@@ -187,7 +187,17 @@ func (s *Summary) matchHost(op string) error {
 	if len(seen) == 0 {
 		return fmt.Errorf("no host %q in the log; its rows name no host", s.options.Host)
 	}
-	return fmt.Errorf("no requests to host %q in the log; it has %s", s.options.Host, strings.Join(sortedKeys(seen), ", "))
+	return s.options.noHost(seen)
+}
+
+// noOp returns the error of a log that has only other operations.
+func (o *Options) noOp(others map[string]bool) error {
+	return fmt.Errorf("no operation %q in the log; it has %s", o.Op, strings.Join(sortedKeys(others), ", "))
+}
+
+// noHost returns the error of a log that has only requests to other hosts.
+func (o *Options) noHost(others map[string]bool) error {
+	return fmt.Errorf("no requests to host %q in the log; it has %s", o.Host, strings.Join(sortedKeys(others), ", "))
 }
 
 // sameHost compares the endpoint of a row with user input, which may omit the

@@ -614,7 +614,7 @@ func (e *errorKinds) counts() map[string]uint64 {
 
 func (e *errorKinds) first() []results.FirstError {
 	var list []results.FirstError
-	for _, code := range e.codes() {
+	for _, code := range sortedKeys(e.ByCode) {
 		k := e.ByCode[code]
 		list = append(list, results.FirstError{Code: code, Time: utc(k.Start), Error: k.Text, Endpoint: k.Endpoint})
 	}

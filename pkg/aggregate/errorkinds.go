@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func (e *errorKinds) merge(code string, o errorKind) {
 	}
 	k.merge(o)
 	if len(e.ByCode) > maxKinds {
-		last := slices.Max(e.codes())
+		last := slices.Max(slices.Collect(maps.Keys(e.ByCode)))
 		e.Other.merge(*e.ByCode[last])
 		delete(e.ByCode, last)
 	}
@@ -89,14 +90,4 @@ func (e *errorKinds) mergeAll(o *errorKinds) {
 		e.merge(code, *k)
 	}
 	e.Other.merge(o.Other)
-}
-
-// codes returns the codes, sorted.
-func (e *errorKinds) codes() []string {
-	codes := make([]string, 0, len(e.ByCode))
-	for c := range e.ByCode {
-		codes = append(codes, c)
-	}
-	slices.Sort(codes)
-	return codes
 }

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"fmt"
 	"strings"
 
 	"warp/pkg/oplog"
@@ -36,9 +35,9 @@ func (o *Options) Rows(log Log, f func(*oplog.Record) error) error {
 	case err != nil || found:
 		return err
 	case len(hosts) > 0:
-		return fmt.Errorf("no requests to host %q in the log; it has %s", o.Host, strings.Join(sortedKeys(hosts), ", "))
+		return o.noHost(hosts)
 	case len(ops) > 0:
-		return fmt.Errorf("no operation %q in the log; it has %s", o.Op, strings.Join(sortedKeys(ops), ", "))
+		return o.noOp(ops)
 	}
 	return nil
 }

@@ -532,27 +532,28 @@ func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, sta
 	}
 	p.times(h).Time(r.Counted(), r.Duration, r.ClientTime)
 	h.succeed(r, end)
-	first, seen := r.TTFB()
-	t.Latency.Add(r.Duration)
-	if seen {
-		t.TTFB.Add(first)
-	}
-	if r.ClientTime > 0 {
-		t.Wire.Add(r.Duration - r.ClientTime)
-	}
+	addTimes(r, &t.Latency, &t.TTFB, &t.Wire)
 	if verbose {
 		p.class(classOf(a.Bytes)).add(r, a.Bytes)
 	}
 }
 
-// succeed counts the times of a successful request.
-func (h *hostSummary) succeed(r *oplog.Record, end int64) {
-	h.Latency.Add(r.Duration)
+// addTimes counts the times of a successful request. wire gets the part of the latency that was not the client's, if
+// that is known.
+func addTimes(r *oplog.Record, latency, ttfb, wire *stats.Histogram) {
+	latency.Add(r.Duration)
 	if first, seen := r.TTFB(); seen {
-		h.TTFB.Add(first)
+		ttfb.Add(first)
 	}
 	if r.ClientTime > 0 {
-		h.Wire.Add(r.Duration - r.ClientTime)
+		wire.Add(r.Duration - r.ClientTime)
+	}
+}
+
+// succeed counts the times of a successful request.
+func (h *hostSummary) succeed(r *oplog.Record, end int64) {
+	addTimes(r, &h.Latency, &h.TTFB, &h.Wire)
+	if r.ClientTime > 0 {
 		h.ClientTime.Add(r.ClientTime)
 	}
 	if r.Phases != nil {

@@ -43,13 +43,7 @@ func (p *windowStats) slice(r *oplog.Record, a *stats.Amount, started bool) {
 		}
 		if times := t.Observe(r.Counted()); times != nil {
 			times.Requests++
-			times.Latency.Add(r.Duration)
-			if first, seen := r.TTFB(); seen {
-				times.TTFB.Add(first)
-			}
-			if r.ClientTime > 0 {
-				times.Wire.Add(r.Duration - r.ClientTime)
-			}
+			addTimes(r, &times.Latency, &times.TTFB, &times.Wire)
 			if r.Due != 0 {
 				times.Response.Add(response(r, a.End))
 			}

@@ -27,11 +27,35 @@ const (
 // Sums are integers, so the order of Add and Merge changes no digit. Buckets are allocated by
 // doubling when first used: latencies between 100 µs and 1 s cost 14 KiB.
 type Histogram struct {
-	pages    [octaves]*[subs]uint64
-	count    uint64
-	min, max uint64
-	sum      exact.Uint128
-	squares  exact.Uint128
+	extent
+	pages   [octaves]*[subs]uint64
+	sum     exact.Uint128
+	squares exact.Uint128
+}
+
+// An extent is the number of values, the smallest and the largest.
+type extent struct{ count, min, max uint64 }
+
+func (e *extent) add(o extent) {
+	if e.count == 0 || o.min < e.min {
+		e.min = o.min
+	}
+	e.max = max(e.max, o.max)
+	e.count += o.count
+}
+
+// Count returns the number of values.
+func (e *extent) Count() uint64 { return e.count }
+
+// Min returns the smallest value, or 0 if there are none.
+func (e *extent) Min() time.Duration { return time.Duration(e.min) }
+
+// Max returns the largest value, or 0 if there are none.
+func (e *extent) Max() time.Duration { return time.Duration(e.max) }
+
+// middle returns the value in the middle of a bucket, as far as there are values.
+func (e *extent) middle(page, sub int) time.Duration {
+	return time.Duration(min(max(middle(page, sub), e.min), e.max))
 }
 
 // bucket returns the page of v and the index in it. Page 0 counts values below 128 one by one; page
@@ -61,11 +85,7 @@ func (h *Histogram) Add(d time.Duration) {
 		h.pages[page] = new([subs]uint64)
 	}
 	h.pages[page][sub]++
-	if h.count == 0 || v < h.min {
-		h.min = v
-	}
-	h.max = max(h.max, v)
-	h.count++
+	h.extent.add(extent{1, v, v})
 	h.sum.Add(0, v)
 	h.squares.Add(bits.Mul64(v, v))
 }
@@ -75,11 +95,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	if o.count == 0 {
 		return
 	}
-	if h.count == 0 || o.min < h.min {
-		h.min = o.min
-	}
-	h.max = max(h.max, o.max)
-	h.count += o.count
+	h.extent.add(o.extent)
 	h.sum.Add(o.sum.Hi, o.sum.Lo)
 	h.squares.Add(o.squares.Hi, o.squares.Lo)
 	for i, theirs := range &o.pages {
@@ -94,15 +110,6 @@ func (h *Histogram) Merge(o *Histogram) {
 		}
 	}
 }
-
-// Count returns the number of values.
-func (h *Histogram) Count() uint64 { return h.count }
-
-// Min returns the smallest value, or 0 if there are none.
-func (h *Histogram) Min() time.Duration { return time.Duration(h.min) }
-
-// Max returns the largest value, or 0 if there are none.
-func (h *Histogram) Max() time.Duration { return time.Duration(h.max) }
 
 // Sum returns the sum of all values in ns.
 func (h *Histogram) Sum() float64 { return h.sum.Float() }
@@ -156,7 +163,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 		}
 		for sub, n := range p {
 			if n >= rank {
-				return time.Duration(min(max(middle(page, sub), h.min), h.max))
+				return h.middle(page, sub)
 			}
 			rank -= n
 		}

@@ -1,10 +1,5 @@
 package stats
 
-import (
-	"cmp"
-	"slices"
-)
-
 // A Step is the result of Holm's procedure for one p-value.
 type Step struct {
 	Adjusted float64 // p-value to compare with alpha
@@ -17,14 +12,9 @@ type Step struct {
 // ones share the level at which it stopped. With levels of alpha divided by the number, the chance
 // of one or more false alarms is at most alpha.
 func Holm(p []float64, level func(left int) float64) []Step {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	steps := make([]Step, len(p))
 	adjusted, stopped, at := 0.0, false, 0.0
-	for k, i := range order {
+	for k, i := range ascending(p) {
 		left := len(p) - k
 		adjusted = max(adjusted, min(1, p[i]*float64(left)))
 		if !stopped {

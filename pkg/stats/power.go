@@ -76,13 +76,7 @@ func (d Design) draw(random *rand.Rand) []float64 {
 		return walsh(sample(d.A))
 	}
 	a, b := sample(d.A), sample(d.B)
-	all := make([]float64, 0, d.count())
-	for _, x := range a {
-		for _, y := range b {
-			all = append(all, y-x)
-		}
-	}
-	return all
+	return pairwise(a, b)
 }
 
 // asymptotic is Detectable for many runs. It uses a z-test, for which normal values make each run

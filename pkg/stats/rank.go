@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,19 +53,7 @@ func RankSum(a, b []float64) float64 {
 // midranks returns the ranks of the values from 1, in which equal values share their mean rank, and
 // how often each value occurs, from the smallest.
 func midranks(values []float64) (ranks []float64, ties []int) {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		if values[i] < values[j] {
-			return -1
-		}
-		if values[i] > values[j] {
-			return 1
-		}
-		return 0
-	})
+	order := ascending(values)
 	ranks = make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i
@@ -78,6 +67,25 @@ func midranks(values []float64) (ranks []float64, ties []int) {
 		i = j
 	}
 	return ranks, ties
+}
+
+// ascending returns the indices of the values, from the smallest value, and of equal ones from the first.
+func ascending(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(values[i], values[j]), i-j) })
+	return order
+}
+
+// doubled returns twice each rank, which is an integer.
+func doubled(ranks []float64) []int {
+	twice := make([]int, len(ranks))
+	for i, r := range ranks {
+		twice[i] = int(2 * r)
+	}
+	return twice
 }
 
 // permute returns the p-value of the sum of n of the ranks, by drawing n of them repeatedly.
@@ -117,17 +125,16 @@ func SignedRank(differences []float64) float64 {
 		return 1
 	}
 	ranks, _ := midranks(size)
-	total, w := 0, 0 // of doubled ranks, which are integers
-	doubled := make([]int, len(ranks))
-	for i, r := range ranks {
-		doubled[i] = int(2 * r)
-		total += doubled[i]
+	twice := doubled(ranks)
+	total, w := 0, 0
+	for i, r := range twice {
+		total += r
 		if positive[i] {
-			w += doubled[i]
+			w += r
 		}
 	}
 	// The distribution is symmetric, because all signs may be inverted.
-	return min(1, 2*tail(signedRanks(doubled), min(w, total-w)))
+	return min(1, 2*tail(signedRanks(twice), min(w, total-w)))
 }
 
 // signedRanks returns the distribution of the sum of the ranks with positive sign, if both signs

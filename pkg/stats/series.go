@@ -104,6 +104,8 @@ type coarse struct {
 	Full, Partial map[int64]uint64
 }
 
+func newCoarse(dur int64) coarse { return coarse{dur, map[int64]uint64{}, map[int64]uint64{}} }
+
 // NewSeries returns an empty series for the time between from and to.
 func NewSeries(origin, from, to int64, asked time.Duration) Series {
 	return newSeries(origin, from, to, asked, ladder)
@@ -114,7 +116,7 @@ func newSeries(origin, from, to int64, asked time.Duration, ladder []time.Durati
 	if asked <= 0 {
 		t.Dur = int64(ladder[0])
 		for _, d := range ladder[1:] {
-			t.Coarser = append(t.Coarser, coarse{int64(d), map[int64]uint64{}, map[int64]uint64{}})
+			t.Coarser = append(t.Coarser, newCoarse(int64(d)))
 		}
 	}
 	return t
@@ -168,13 +170,24 @@ func (t *Series) seek(at int64) *Segment {
 		t.coarsen()
 		i = t.number(at, t.Dur)
 	}
-	t.cur = t.Segs[i]
-	if t.cur == nil {
-		t.cur = new(Segment)
-		t.Segs[i] = t.cur
-	}
+	t.cur = segment(t.Segs, i)
 	t.curLo, t.curHi = t.bounds(i)
 	return t.cur
+}
+
+// seekWithin is seek for an instant that may be outside the time that counts, before the first segment or after the last.
+func (t *Series) seekWithin(at int64) *Segment {
+	return t.seek(min(max(at, t.From), max(t.To-1, t.From)))
+}
+
+// segment returns the segment with a number, which it creates if there is none.
+func segment(all map[int64]*Segment, i int64) *Segment {
+	g := all[i]
+	if g == nil {
+		g = new(Segment)
+		all[i] = g
+	}
+	return g
 }
 
 // include widens the range of numbers. It returns false if the range becomes too wide.
@@ -239,7 +252,8 @@ func (t *Series) split(a *Amount) {
 		b, o = a.Until(from)
 	}
 	for i := first; i <= final; i++ {
-		g := t.seek(max(from, t.begin(i)))
+		begin, _ := t.bounds(i)
+		g := t.seek(max(from, begin))
 		nextB, nextO := a.Until(min(t.curHi, to))
 		g.Bytes = exact.AddUint(g.Bytes, nextB-b)
 		g.Objects = exact.AddUint(g.Objects, nextO-o)
@@ -256,12 +270,6 @@ func (t *Series) split(a *Amount) {
 			g.Ended++
 		}
 	}
-}
-
-// begin returns the start of segment i.
-func (t *Series) begin(i int64) int64 {
-	from, _ := t.bounds(i)
-	return from
 }
 
 // note records, for longer segments, a request that does not fit into one of these. A request that
@@ -289,11 +297,7 @@ func (t *Series) coarsen() {
 	factor := c.Dur / t.Dur
 	joined := make(map[int64]*Segment, len(t.Segs)/int(factor)+1)
 	for i, g := range t.Segs {
-		k := exact.FloorDiv(i, factor)
-		if joined[k] == nil {
-			joined[k] = new(Segment)
-		}
-		joined[k].merge(g)
+		segment(joined, exact.FloorDiv(i, factor)).merge(g)
 	}
 	for k, g := range joined {
 		g.Full += c.Full[k]
@@ -310,14 +314,14 @@ func (t *Series) coarsen() {
 // Fail counts a failed request in the segment of an instant: when it started, or
 // when it was due.
 func (t *Series) Fail(at int64) {
-	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
+	if g := t.seekWithin(at); g != nil {
 		g.Errors++
 	}
 }
 
 // FailAs counts a failed request under a name, in the same segment as Fail.
 func (t *Series) FailAs(at int64, name string) {
-	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
+	if g := t.seekWithin(at); g != nil {
 		g.Failed.add(name, 1)
 	}
 }
@@ -325,7 +329,7 @@ func (t *Series) FailAs(at int64, name string) {
 // Time counts the duration of a successful request, in the same segment as Fail. Part is the part of the duration that
 // PartSum adds up; 0 = unknown.
 func (t *Series) Time(at int64, d, part time.Duration) {
-	if g := t.seek(min(max(at, t.From), max(t.To-1, t.From))); g != nil {
+	if g := t.seekWithin(at); g != nil {
 		if g.Latency == nil {
 			g.Latency = new(Sparse)
 		}
@@ -340,7 +344,7 @@ func (t *Series) Time(at int64, d, part time.Duration) {
 func (t *Series) TakeTimes(o *Series) {
 	times := Series{Origin: o.Origin, From: o.From, To: o.To, Dur: o.Dur, Segs: map[int64]*Segment{}, Lo: o.Lo, Hi: o.Hi}
 	for _, c := range o.Coarser {
-		times.Coarser = append(times.Coarser, coarse{c.Dur, map[int64]uint64{}, map[int64]uint64{}})
+		times.Coarser = append(times.Coarser, newCoarse(c.Dur))
 	}
 	for i, g := range o.Segs {
 		if g.Latency != nil {
@@ -358,10 +362,7 @@ func (t *Series) End(at int64) {
 	last := t.number(at-1, t.Dur)
 	for i, g := range t.Segs {
 		if i > last && i > t.Lo {
-			if t.Segs[last] == nil {
-				t.Segs[last] = new(Segment)
-			}
-			t.Segs[last].merge(g)
+			segment(t.Segs, last).merge(g)
 			delete(t.Segs, i)
 			t.Hi = last
 		}
@@ -385,12 +386,8 @@ func (t *Series) Fit(first, last int64) {
 // Merge adds a series with the same origin. It does not change o, except that it may merge
 // segments.
 func (t *Series) Merge(o *Series) {
-	for o.Dur > t.Dur && t.Coarser != nil {
-		t.coarsen()
-	}
-	for t.Dur > o.Dur && o.Coarser != nil {
-		o.coarsen()
-	}
+	t.JoinAs(o)
+	o.JoinAs(t)
 	t.TooMany = t.TooMany || o.TooMany
 	if len(o.Segs) == 0 {
 		return
@@ -404,10 +401,7 @@ func (t *Series) Merge(o *Series) {
 		o.coarsen()
 	}
 	for i, g := range o.Segs {
-		if t.Segs[i] == nil {
-			t.Segs[i] = new(Segment)
-		}
-		t.Segs[i].merge(g)
+		segment(t.Segs, i).merge(g)
 	}
 	for l := range t.Coarser {
 		for i, n := range o.Coarser[l].Full {
@@ -494,17 +488,11 @@ func (t *Series) Between(start, end int64) []Piece {
 	for i := first; i <= last; i++ {
 		from, to := t.bounds(i)
 		p := Piece{From: max(from, start), To: min(to, end)}
-		own, next := t.Segs[i], t.Segs[i+1]
-		if own != nil {
+		if own := t.Segs[i]; own != nil {
 			p.Segment = *own
 		}
-		if i == last && next != nil { // requests that took no time, exactly at the end
-			p.Segment = Segment{}
-			for _, g := range []*Segment{own, next} {
-				if g != nil {
-					p.merge(g)
-				}
-			}
+		if next := t.Segs[i+1]; i == last && next != nil { // requests that took no time, exactly at the end
+			p.add(next)
 		}
 		list = append(list, p)
 	}

@@ -27,11 +27,15 @@ func (d Design) SmallestP() float64 {
 	if d.Paired {
 		return math.Min(1, math.Ldexp(2, -d.A))
 	}
-	ways := 1.0
-	for i := 1; i <= d.A; i++ {
-		ways *= float64(d.B+i) / float64(i)
+	return math.Min(1, 2/timesDivisions(1, d.A, d.B))
+}
+
+// timesDivisions multiplies by the number of ways to divide values into a and b of them.
+func timesDivisions(ways float64, a, b int) float64 {
+	for i := 1; i <= a; i++ {
+		ways *= float64(b+i) / float64(i)
 	}
-	return math.Min(1, 2/ways)
+	return ways
 }
 
 // count returns the number of differences between runs, or of means of two of them.
@@ -88,13 +92,18 @@ type Shift struct {
 // one of a. The interval, of at least level 1 - alpha, belongs to the Mann-Whitney test. Samples of
 // more than 50 values use the normal approximation for its ends.
 func RankShift(a, b []float64, alpha float64) Shift {
+	return shift(pairwise(a, b), Sides(len(a), len(b)), alpha)
+}
+
+// pairwise returns how far each value of b is above each of a.
+func pairwise(a, b []float64) []float64 {
 	all := make([]float64, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
 			all = append(all, y-x)
 		}
 	}
-	return shift(all, Sides(len(a), len(b)), alpha)
+	return all
 }
 
 // PairedShift estimates how far the differences of pairs are above zero: the median of the means of

@@ -21,19 +21,15 @@ const (
 // quantiles are the same, but no sums. It takes about two bytes for each non-empty bucket, and as
 // much again for values that are not in their buckets yet. The zero value is an empty histogram.
 type Sparse struct {
-	count, min, max uint64
-	filled          []byte   // non-empty buckets, each as the distance from the one before and its count
-	recent          []uint16 // buckets of values that are not in filled yet
+	extent
+	filled []byte   // non-empty buckets, each as the distance from the one before and its count
+	recent []uint16 // buckets of values that are not in filled yet
 }
 
 // Add counts one value, as Histogram does.
 func (s *Sparse) Add(d time.Duration) {
 	v := uint64(min(max(d, 0), MaxValue))
-	if s.count == 0 || v < s.min {
-		s.min = v
-	}
-	s.max = max(s.max, v)
-	s.count++
+	s.extent.add(extent{1, v, v})
 	page, sub := bucket(v)
 	s.put(uint16(page*subs + sub))
 }
@@ -49,22 +45,12 @@ func (s *Sparse) put(at uint16) {
 	s.recent = append(s.recent, at)
 }
 
-// Count returns the number of values.
-func (s *Sparse) Count() uint64 { return s.count }
-
-// Max returns the largest value, or 0 if there are none.
-func (s *Sparse) Max() time.Duration { return time.Duration(s.max) }
-
 // merge adds the values of o. It does not change o.
 func (s *Sparse) merge(o *Sparse) {
 	if o.count == 0 {
 		return
 	}
-	if s.count == 0 || o.min < s.min {
-		s.min = o.min
-	}
-	s.max = max(s.max, o.max)
-	s.count += o.count
+	s.extent.add(o.extent)
 	switch {
 	case len(s.filled)+len(s.recent) == 0:
 		s.filled, s.recent = slices.Clone(o.filled), slices.Clone(o.recent)
@@ -144,7 +130,7 @@ func (s *Sparse) Each(f func(value time.Duration, n uint64)) {
 		s.fold(nil)
 	}
 	s.eachFilled(func(at int, n uint64) {
-		f(time.Duration(min(max(middle(at/subs, at%subs), s.min), s.max)), n)
+		f(s.middle(at/subs, at%subs), n)
 	})
 }
 
@@ -163,9 +149,9 @@ func (s *Sparse) Quantiles(shares ...float64) []time.Duration {
 		switch rank := rankOf(q, s.count); {
 		case s.count == 0:
 		case rank == 1:
-			all[i] = time.Duration(s.min)
+			all[i] = s.Min()
 		case rank >= s.count:
-			all[i] = time.Duration(s.max)
+			all[i] = s.Max()
 		}
 	}
 	return all
@@ -188,7 +174,7 @@ func (s *Sparse) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	r := wire.NewReader(b)
-	*s = Sparse{min: r.Uint(), max: r.Uint()}
+	*s = Sparse{extent: extent{min: r.Uint(), max: r.Uint()}}
 	begin := len(b) - r.Left()
 	for at := -1; !r.Bad && r.Left() > 0; {
 		step, n := r.Uint(), r.Uint()

@@ -80,10 +80,7 @@ func alignedRanks(strata []Stratum, d float64) (p float64, side int) {
 		}
 	}
 	ranks, _ := midranks(values)
-	twice := make([]int, len(ranks))
-	for i, r := range ranks {
-		twice[i] = int(2 * r)
-	}
+	twice := doubled(ranks)
 	sum, expected, variance := 0, 0.0, 0.0
 	var parts [][]int // the doubled ranks of each stratum, the ranks of a first
 	at := 0
@@ -190,9 +187,7 @@ func SmallestStratifiedP(strata []Stratum) float64 {
 		if len(s.A) == 0 || len(s.B) == 0 {
 			continue
 		}
-		for i := 1; i <= len(s.A); i++ {
-			ways *= float64(len(s.B)+i) / float64(i)
-		}
+		ways = timesDivisions(ways, len(s.A), len(s.B))
 	}
 	return math.Min(1, 2/ways)
 }

@@ -30,7 +30,7 @@ func NewSlices(origin, from, to int64, asked time.Duration) Series {
 // Observe returns the times of the segment for a request that started or was due at this instant, or nil if
 // there are too many segments.
 func (t *Series) Observe(start int64) *Times {
-	g := t.seek(min(max(start, t.From), max(t.To-1, t.From)))
+	g := t.seekWithin(start)
 	if g == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (h *Histogram) Each(f func(value time.Duration, n uint64)) {
 		}
 		for sub, n := range p {
 			if n > 0 {
-				f(time.Duration(min(max(middle(page, sub), h.min), h.max)), n)
+				f(h.middle(page, sub), n)
 			}
 		}
 	}
