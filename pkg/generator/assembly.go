@@ -86,15 +86,5 @@ func (a *Assembly) ReadAt(p []byte, off int64) (int, error) {
 
 // Seek may go past the end, as with files: reads there report the end.
 func (a *Assembly) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += a.off
-	case io.SeekEnd:
-		offset += a.size
-	}
-	if offset < 0 {
-		return 0, errors.New("seek archive: negative offset")
-	}
-	a.off = offset
-	return offset, nil
+	return seek(&a.off, a.size, offset, whence)
 }

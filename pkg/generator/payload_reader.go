@@ -62,19 +62,24 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 
 // Seek may go past the end, as with files: reads there report the end.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+	return seek(&r.off, r.size, offset, whence)
+}
+
+// seek moves the position in content of a size as io.Seeker documents.
+func seek(at *int64, size, offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekStart:
 	case io.SeekCurrent:
-		offset += r.off
+		offset += *at
 	case io.SeekEnd:
-		offset += r.size
+		offset += size
 	default:
 		return 0, errors.New("seek payload: unknown whence")
 	}
 	if offset < 0 {
 		return 0, errors.New("seek payload: negative offset")
 	}
-	r.off = offset
+	*at = offset
 	return offset, nil
 }
 

@@ -1,9 +1,9 @@
 package generator
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +19,7 @@ type Sizes interface {
 	Mean() float64
 	// String returns a specification that ParseSizes parses back, given the same randomize.
 	String() string
+	encoding.TextMarshaler // for [SizesText]
 }
 
 // ParseSizes reads the value of --obj.size.
@@ -81,21 +82,28 @@ func parseRange(spec string, randomize bool) (Sizes, error) {
 	if !randomize {
 		return nil, fmt.Errorf("sizes %q: a range MIN,MAX needs --obj.randsize", spec)
 	}
-	low, err := ParseSize(parts[0])
-	if err != nil {
-		return nil, fmt.Errorf("minimum of sizes %q: %w", spec, err)
-	}
-	high, err := ParseSize(parts[1])
-	if err != nil {
-		return nil, fmt.Errorf("maximum of sizes %q: %w", spec, err)
-	}
+	low, high, err := parseBounds(spec, parts[0], parts[1])
 	switch {
-	case low > high:
-		return nil, fmt.Errorf("sizes %q: the minimum is larger than the maximum", spec)
+	case err != nil:
+		return nil, err
 	case low < 1:
 		return nil, fmt.Errorf("sizes %q: the minimum must be at least 1 byte", spec)
 	}
 	return rangeSizes{min: low, max: high}, nil
+}
+
+// parseBounds parses the smallest and the largest size of a specification.
+func parseBounds(spec, from, to string) (low, high int64, err error) {
+	if low, err = ParseSize(from); err != nil {
+		return 0, 0, fmt.Errorf("minimum of sizes %q: %w", spec, err)
+	}
+	if high, err = ParseSize(to); err != nil {
+		return 0, 0, fmt.Errorf("maximum of sizes %q: %w", spec, err)
+	}
+	if low > high {
+		return 0, 0, fmt.Errorf("sizes %q: the minimum is larger than the maximum", spec)
+	}
+	return low, high, nil
 }
 
 func parseUniform(spec string, randomize bool) (Sizes, error) {
@@ -103,16 +111,9 @@ func parseUniform(spec string, randomize bool) (Sizes, error) {
 		return nil, fmt.Errorf("sizes %q: MIN-MAX is already random, with equal chances; --obj.randsize wants MIN,MAX", spec)
 	}
 	from, to, _ := strings.Cut(spec, "-")
-	low, err := ParseSize(from)
+	low, high, err := parseBounds(spec, from, to)
 	if err != nil {
-		return nil, fmt.Errorf("minimum of sizes %q: %w", spec, err)
-	}
-	high, err := ParseSize(to)
-	if err != nil {
-		return nil, fmt.Errorf("maximum of sizes %q: %w", spec, err)
-	}
-	if low > high {
-		return nil, fmt.Errorf("sizes %q: the minimum is larger than the maximum", spec)
+		return nil, err
 	}
 	return uniformSizes{min: low, max: high}, nil
 }
@@ -121,9 +122,7 @@ func parseUniform(spec string, randomize bool) (Sizes, error) {
 type uniformSizes struct{ min, max int64 }
 
 func (s uniformSizes) Next(r *Stream) int64 {
-	n := uint64(s.max-s.min) + 1 // number of sizes, which may exceed the range of int64
-	hi, _ := bits.Mul64(r.Uint64(), n)
-	return s.min + int64(hi)
+	return s.min + below(r, s.max-s.min+1) // the number of sizes may overflow, to the same bits
 }
 
 func (s uniformSizes) Min() int64     { return s.min }
@@ -134,7 +133,27 @@ func (s uniformSizes) String() string { return FormatSize(s.min) + "-" + FormatS
 // A bucketSizes draws a bucket by weight, then uniformly from its sizes.
 type bucketSizes struct {
 	borders []int64
-	sums    []int64 // sums[i] is the weight of buckets 0 to i
+	weights
+}
+
+// weights are the sums of the weights of the items up to each.
+type weights []int64
+
+// total returns the weight of all items.
+func (w weights) total() int64 {
+	if len(w) == 0 {
+		return 0
+	}
+	return w[len(w)-1]
+}
+
+// of returns the weight of item i.
+func (w weights) of(i int) int64 { return w[i] - w[:i].total() }
+
+// item returns the item at a number below the total.
+func (w weights) item(at int64) int {
+	i, _ := slices.BinarySearch(w, at+1)
+	return i
 }
 
 func parseBuckets(spec string) (Sizes, error) {
@@ -148,15 +167,14 @@ func parseBuckets(spec string) (Sizes, error) {
 }
 
 func (b *bucketSizes) add(item string) error {
-	previous, sum := b.last()
-	border, sum, err := parseWeighted(item, sum)
+	border, sum, err := parseWeighted(item, b.total())
 	if err != nil {
 		return err
 	}
-	if border <= previous {
+	if previous := b.Max(); border <= previous {
 		return fmt.Errorf("the size must be larger than the one before (%d)", previous)
 	}
-	b.borders, b.sums = append(b.borders, border), append(b.sums, sum)
+	b.borders, b.weights = append(b.borders, border), append(b.weights, sum)
 	return nil
 }
 
@@ -181,51 +199,41 @@ func parseWeighted(item string, sum int64) (size, newSum int64, err error) {
 	return size, sum + weight, nil
 }
 
-// last returns the highest border and the total weight so far.
-func (b bucketSizes) last() (border, sum int64) {
-	if len(b.borders) == 0 {
-		return 0, 0
+// bucket returns the sizes of bucket i, excluding the lowest.
+func (b bucketSizes) bucket(i int) (above, border int64) {
+	if i > 0 {
+		above = b.borders[i-1]
 	}
-	return b.borders[len(b.borders)-1], b.sums[len(b.sums)-1]
-}
-
-// bucket returns the sizes of bucket i, excluding the lowest, and its weight.
-func (b bucketSizes) bucket(i int) (above, border, weight int64) {
-	if i == 0 {
-		return 0, b.borders[0], b.sums[0]
-	}
-	return b.borders[i-1], b.borders[i], b.sums[i] - b.sums[i-1]
+	return above, b.borders[i]
 }
 
 func (b bucketSizes) Next(r *Stream) int64 {
-	_, total := b.last()
-	i, _ := slices.BinarySearch(b.sums, below(r, total)+1)
-	above, border, _ := b.bucket(i)
+	above, border := b.bucket(b.item(below(r, b.total())))
 	return above + 1 + below(r, border-above)
 }
 
 func (b bucketSizes) Min() int64 { return 1 }
 
 func (b bucketSizes) Max() int64 {
-	border, _ := b.last()
-	return border
+	if len(b.borders) == 0 {
+		return 0
+	}
+	return b.borders[len(b.borders)-1]
 }
 
 func (b bucketSizes) Mean() float64 {
-	_, total := b.last()
 	mean := 0.0
 	for i := range b.borders {
-		above, border, weight := b.bucket(i)
-		mean += (float64(above) + float64(border) + 1) / 2 * float64(weight) / float64(total)
+		above, border := b.bucket(i)
+		mean += (float64(above) + float64(border) + 1) / 2 * float64(b.of(i)) / float64(b.total())
 	}
 	return mean
 }
 
 func (b bucketSizes) String() string {
 	items := make([]string, len(b.borders))
-	for i := range items {
-		_, border, weight := b.bucket(i)
-		items[i] = fmt.Sprintf("%d:%d", border, weight)
+	for i, border := range b.borders {
+		items[i] = fmt.Sprintf("%d:%d", border, b.of(i))
 	}
 	return strings.Join(items, ",")
 }

@@ -1,9 +1,6 @@
 package generator
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // SizesText contains Sizes that can be decoded from text, as MarshalText of all Sizes encodes it.
 type SizesText struct{ Sizes }
@@ -19,15 +16,6 @@ func (s uniformSizes) MarshalText() ([]byte, error)   { return []byte(s.String()
 func (b bucketSizes) MarshalText() ([]byte, error)    { return []byte(b.String()), nil }
 func (s exactSizes) MarshalText() ([]byte, error)     { return []byte(s.String()), nil }
 func (s lognormalSizes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalText encodes the sizes.
-func (s *SizesText) MarshalText() ([]byte, error) {
-	m, ok := s.Sizes.(interface{ MarshalText() ([]byte, error) })
-	if !ok {
-		return nil, errors.New("these sizes have no text")
-	}
-	return m.MarshalText()
-}
 
 // UnmarshalText decodes sizes.
 func (s *SizesText) UnmarshalText(text []byte) (err error) {

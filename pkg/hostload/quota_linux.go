@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,7 +34,7 @@ func cpuQuota(root string) (quota float64) {
 			case fields[0] == "0":
 				take(quotaV2(filepath.Join(root, "sys/fs/cgroup", at)))
 				take(quotaV2(filepath.Join(root, "sys/fs/cgroup/unified", at)))
-			case hasController(fields[1], "cpu"):
+			case slices.Contains(strings.Split(fields[1], ","), "cpu"):
 				take(quotaV1(filepath.Join(root, "sys/fs/cgroup/cpu", at)))
 				take(quotaV1(filepath.Join(root, "sys/fs/cgroup/cpu,cpuacct", at)))
 			}
@@ -43,15 +44,6 @@ func cpuQuota(root string) (quota float64) {
 		}
 	}
 	return quota
-}
-
-func hasController(list, name string) bool {
-	for c := range strings.SplitSeq(list, ",") {
-		if c == name {
-			return true
-		}
-	}
-	return false
 }
 
 // quotaV2 parses "QUOTA PERIOD" or "max PERIOD".

@@ -24,13 +24,21 @@ const (
 	PartSuffix = ".part"
 )
 
+// CheckNew returns an error if there is something at path, where Create would fail.
+func CheckNew(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("creating the op log: %w", err)
+	}
+	return nil
+}
+
 // Create starts the log that will be at path. It writes to path + ".part", and
 // fails where either exists.
 func Create(path string, h Header) (*File, error) {
-	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("creating the op log: %w", err)
+	if err := CheckNew(path); err != nil {
+		return nil, err
 	}
 	f, err := os.OpenFile(path+PartSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -94,15 +102,19 @@ func moveWithoutReplacing(from, to string) error {
 		return os.Remove(from)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s has appeared in the meantime and is not overwritten", to)
+		return errAppeared(to)
 	}
 	return moveByReserving(from, to)
+}
+
+func errAppeared(path string) error {
+	return fmt.Errorf("%s has appeared in the meantime and is not overwritten", path)
 }
 
 func moveByReserving(from, to string) error {
 	reserved, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s has appeared in the meantime and is not overwritten", to)
+		return errAppeared(to)
 	}
 	if err != nil {
 		return err

@@ -205,7 +205,7 @@ func (r *Reader) headError(err error) error {
 	default:
 		err = fmt.Errorf("this is not an op log, or its beginning is damaged: %w", err)
 	}
-	return &ReadError{File: r.name, Line: r.lines.Number(), Err: err}
+	return r.lineError("", err)
 }
 
 // readColumns finds out what is where.
@@ -216,12 +216,12 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 		if !complete && r.lines.Err() != nil && r.lines.Err() != io.EOF {
 			why = "the log was cut off in its first line"
 		}
-		return &ReadError{File: r.name, Line: r.lines.Number(), Err: errors.New(why)}
+		return r.lineError("", errors.New(why))
 	}
 	for _, name := range names {
 		c := columnByName(strings.Trim(name, `"`))
 		if c != colUnknown && r.has[c] {
-			return &ReadError{r.name, r.lines.Number(), name, errors.New("the column occurs twice")}
+			return r.lineError(name, errors.New("the column occurs twice"))
 		}
 		r.has[c] = true
 		r.columns = append(r.columns, c)
@@ -231,11 +231,11 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	r.layout = layoutOf(string(line))
 	for _, c := range essential {
 		if !r.has[c] {
-			return &ReadError{r.name, r.lines.Number(), c.String(), errors.New("the column is missing")}
+			return r.lineError(c.String(), errors.New("the column is missing"))
 		}
 	}
 	if !r.has[colEnd] && !r.has[colDuration] {
-		return &ReadError{r.name, r.lines.Number(), "end", errors.New("the column is missing, and so is duration_ns")}
+		return r.lineError("end", errors.New("the column is missing, and so is duration_ns"))
 	}
 	return nil
 }
@@ -416,9 +416,7 @@ func (r *Reader) plausibleEnd() bool {
 func (r *Reader) finish(err error) {
 	var at *ReadError
 	if bad := r.lines.Err(); bad != nil && bad != io.EOF && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)) && r.lines.More() {
-		err = bad
-		r.done = &ReadError{r.name, r.lines.Number(), "",
-			fmt.Errorf("the %s data is damaged after this line, and more follows: %w", r.lines.Format(), err)}
+		r.done = r.lineError("", fmt.Errorf("the %s data is damaged after this line, and more follows: %w", r.lines.Format(), bad))
 		return
 	}
 	switch {
@@ -428,10 +426,9 @@ func (r *Reader) finish(err error) {
 	case errors.As(err, &at):
 		r.done = at
 	case errors.Is(err, lines.ErrLong):
-		r.done = &ReadError{r.name, r.lines.Number(), "", err}
+		r.done = r.lineError("", err)
 	default:
-		r.done = &ReadError{r.name, r.lines.Number(), "",
-			fmt.Errorf("the %s data is damaged after this line: %w", r.lines.Format(), err)}
+		r.done = r.lineError("", fmt.Errorf("the %s data is damaged after this line: %w", r.lines.Format(), err))
 	}
 }
 

@@ -280,8 +280,6 @@ func (r *Reader) keepNumber(rec *Record, c column, n uint64) bool {
 		rec.Bytes = int64(n)
 	case colDuration:
 		r.row.duration, r.row.hasDuration = int64(n), true
-	case colCategory:
-		rec.Category = n
 	case colStatus:
 		rec.Status = uint16(n)
 		return n <= math.MaxUint16
@@ -339,7 +337,12 @@ func (r *Reader) offset(rec *Record, ns int64) time.Duration {
 }
 
 func (r *Reader) rowError(c column, format string, args ...any) error {
-	return &ReadError{r.name, r.lines.Number(), c.String(), fmt.Errorf(format, args...)}
+	return r.lineError(c.String(), fmt.Errorf(format, args...))
+}
+
+// lineError returns an error of the line that was read last, or of one of its columns.
+func (r *Reader) lineError(column string, err error) error {
+	return &ReadError{r.name, r.lines.Number(), column, err}
 }
 
 // badField returns the error of a field that setField rejected.

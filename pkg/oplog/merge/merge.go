@@ -61,8 +61,8 @@ func Logs(ctx context.Context, path string, inputs []string, o Options) (Stats, 
 		return Stats{}, err
 	}
 	// Report an existing file before an hour of sorting.
-	if _, err := os.Lstat(path); err == nil {
-		return Stats{}, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
+	if err := oplog.CheckNew(path); err != nil {
+		return Stats{}, err
 	}
 	return mergeWith(ctx, extsort.New(filepath.Dir(path)), path, inputs, o)
 }
