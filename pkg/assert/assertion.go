@@ -84,9 +84,14 @@ const (
 	Percentile
 )
 
+// familyNames has the names of families in assertions. The service time has none.
+func familyNames() map[Family]string {
+	return map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response", Wire: "wire"}
+}
+
 // String returns the metric as it is written in assertions.
 func (m Metric) String() string {
-	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response", Wire: "wire"}[m.Family]
+	name := familyNames()[m.Family]
 	if !m.Family.isTime() || name != "" && m.Stat == Mean {
 		return name
 	}

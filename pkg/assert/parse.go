@@ -217,7 +217,7 @@ func synonyms() map[string]string {
 
 func (p *parser) metric(a *Assertion, parts []string, at int) error {
 	word := strings.ToLower(parts[0])
-	switch family, rest := families()[word], parts[1:]; {
+	switch family, rest := familyOf(word), parts[1:]; {
 	case word == "throughput", word == "objs", word == "errors", family.ofMarks():
 		a.Metric.Family = family
 		if len(rest) > 0 {
@@ -236,8 +236,14 @@ func (p *parser) metric(a *Assertion, parts []string, at int) error {
 	return p.stat(a, parts, at)
 }
 
-func families() map[string]Family {
-	return map[string]Family{"throughput": Throughput, "objs": Objects, "errors": Errors, "recovery": Recovery, "longest_gap": LongestGap, "ttfb": TTFB, "response": Response, "wire": Wire}
+// familyOf returns the family with the name, or 0 if there is none.
+func familyOf(name string) Family {
+	for family, known := range familyNames() {
+		if known == name {
+			return family
+		}
+	}
+	return 0
 }
 
 func (p *parser) stat(a *Assertion, parts []string, at int) error {

@@ -71,8 +71,8 @@ func Incomparable(differ []Parameter) string {
 	return ""
 }
 
-// OtherWorkload names the settings in which two workloads differ; "" if they are the same, or if one is unknown.
-func OtherWorkload(differ []Parameter) string {
+// otherWorkload names the settings in which two workloads differ; "" if they are the same, or if one is unknown.
+func otherWorkload(differ []Parameter) string {
 	var all []string
 	for _, p := range differ {
 		if p.Workload {

@@ -158,7 +158,7 @@ func (c *comparison) incomparable(differ []Parameter) string {
 	if why := Incomparable(differ); why != "" {
 		return why
 	}
-	if why := OtherWorkload(differ); why != "" && c.SameWorkload {
+	if why := otherWorkload(differ); why != "" && c.SameWorkload {
 		return "the runs have another workload: " + why
 	}
 	return differentSizes(c.before, c.after)

@@ -31,7 +31,7 @@ func Of(h *oplog.Header, clients int) oplog.Workload {
 	if err != nil {
 		return oplog.Workload{Unknown: err.Error()}
 	}
-	id, err := Hash(settings)
+	id, err := hashOf(settings)
 	if err != nil {
 		return oplog.Workload{Unknown: err.Error()}
 	}
@@ -58,9 +58,9 @@ func SeveralRuns() oplog.Workload {
 	return oplog.Workload{Unknown: "these are several runs, which may have been at the same time or one after the other"}
 }
 
-// Hash returns the identity of settings: the first 16 hexadecimal digits of the SHA-256 of their JSON, which has the names in
+// hashOf returns the identity of settings: the first 16 hexadecimal digits of the SHA-256 of their JSON, which has the names in
 // order and no spaces.
-func Hash(settings map[string]string) (string, error) {
+func hashOf(settings map[string]string) (string, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)

@@ -78,13 +78,13 @@ func (c *Cost) addRequests(r OfKind) {
 
 // SayUploads describes the requests of the preparation.
 func (c *Cost) SayUploads() string {
-	n := Count(c.Uploads) + " " + human.Choose(uint64(c.Uploads), "PUT request", "PUT requests")
+	n := count(c.Uploads) + " " + human.Choose(uint64(c.Uploads), "PUT request", "PUT requests")
 	return sayAmount(n, c.UploadsVary, c.UploadBytes, c.MaxUpload)
 }
 
 // SayMeasured describes the requests of the measurement, together or by kind.
 func (c *Cost) SayMeasured(byKind bool) string {
-	list, varies := Count(c.Measured())+" "+c.Kinds(), c.RequestsVary
+	list, varies := count(c.Measured())+" "+c.Kinds(), c.RequestsVary
 	if byKind {
 		list, varies = c.SayRequests(), varies || len(c.Requests) > 1
 	}
@@ -128,7 +128,7 @@ func (c *Cost) SayRetries() string {
 func (c *Cost) SayRequests() string {
 	var parts []string
 	for _, r := range c.Requests {
-		parts = append(parts, Count(r.Max)+" "+r.Kind)
+		parts = append(parts, count(r.Max)+" "+r.Kind)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -139,8 +139,8 @@ func (c *Cost) Remove(n float64) { c.Listings = math.Ceil(n / perListing) }
 // SayRemoval describes the requests of the clean-up.
 func (c *Cost) SayRemoval() string {
 	return fmt.Sprintf("%s %s of %d objects each, and as many deletions, or one for each object where the store cannot delete several at once",
-		Count(c.Listings), human.Choose(int64(c.Listings), "listing", "listings"), perListing)
+		count(c.Listings), human.Choose(int64(c.Listings), "listing", "listings"), perListing)
 }
 
-// Count formats a number of requests.
-func Count(n float64) string { return human.Grouped(uint64(math.Min(n, 1e18))) }
+// count formats a number of requests.
+func count(n float64) string { return human.Grouped(uint64(math.Min(n, 1e18))) }
