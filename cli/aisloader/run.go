@@ -120,8 +120,8 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 	return s.Run(ctx)
 }
 
-// findStatsD finds out whether somebody listens where metrics go. Where nobody has asked for metrics, they go to whoever
-// listens at the usual place.
+// findStatsD finds out whether anybody receives metrics. Without flags for them, they go to the usual address if somebody
+// listens there.
 func (f *loaderFlags) findStatsD(inv *command.Invocation, p *loaderPlan) error {
 	addr := net.JoinHostPort(f.statsdHost, strconv.Itoa(f.statsdPort))
 	if f.statsdProbe || f.testProbe {
@@ -210,7 +210,7 @@ func (l *aisloaderLoad) say(text string) {
 	}
 }
 
-// A loaderConfig is what aisloader shows of a run before it begins.
+// A loaderConfig describes a run before it begins, as aisloader does.
 type loaderConfig struct {
 	Proxy    string `json:"proxy"`
 	Provider string `json:"provider"`

@@ -42,7 +42,7 @@ const (
 // kindNames are their names in a table and in an op log.
 var kindNames = [kinds]string{"PUT", "GET", "CFG"}
 
-// figures are what requests of each kind have done since a time.
+// figures are the sums of the requests of each kind since a time.
 type figures struct {
 	start time.Time
 	of    [kinds]sums
@@ -206,7 +206,7 @@ func rate(n int64) string {
 	return size(n, 2) + "/s"
 }
 
-// A document is what JSON has of one kind of requests. Times are in nanoseconds.
+// A document has the figures of one kind of requests as JSON. Times are in nanoseconds.
 type document struct {
 	Start      time.Time     `json:"start_time"`
 	Count      int64         `json:"count,string"`

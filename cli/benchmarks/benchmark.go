@@ -46,7 +46,7 @@ type Flags struct {
 	like                           bool // the arrivals are from a profile
 }
 
-// A benchmark is what a benchmark command adds to the flags that all have.
+// A benchmark describes one benchmark: its own flags and its properties.
 type benchmark struct {
 	name, summary string
 	op            bench.Op         // whose fields its flags set

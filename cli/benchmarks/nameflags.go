@@ -75,7 +75,7 @@ func (n *nameFlags) checkWritable() error {
 	return nil
 }
 
-// above is what precedes the run's own prefix, without the last "/".
+// above returns the prefix above the run's own, without the last "/".
 func (n *nameFlags) above() string {
 	directory := strings.TrimSuffix(n.subdir, "/")
 	if n.prefix == "" || n.subdir == "" {
@@ -93,8 +93,8 @@ func (n *nameFlags) listed() string {
 	return n.above() + "/"
 }
 
-// clientName is what logs and reports call this client. The random part tells
-// runs apart that were given the same numbers.
+// clientName returns the name of this client in logs and reports. The random
+// part distinguishes runs that were given the same numbers.
 func (n *nameFlags) clientName(random string) string {
 	if n.clients == 0 {
 		return random

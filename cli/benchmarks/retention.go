@@ -9,7 +9,7 @@ import (
 	"warp/pkg/store/provider"
 )
 
-// lockBucket is where retention works if the default bucket is there already,
+// lockBucket is the bucket of retention if the default bucket exists already,
 // and without object lock.
 const lockBucket = target.DefaultBucket + "-lock"
 

@@ -100,8 +100,8 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 	return err
 }
 
-// listenAddress is where to listen, and where connections to the store come
-// from if the user has chosen one of several interfaces.
+// listenAddress returns the address to listen at, and the source address of
+// connections to the store if the user has chosen one of several interfaces.
 func listenAddress(args []string, token string) (addr string, source netip.Addr, err error) {
 	addr = net.JoinHostPort("127.0.0.1", protocol.DefaultPort)
 	if len(args) > 0 {

@@ -128,7 +128,7 @@ func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
 	})
 }
 
-// rows copies the rows that are asked for.
+// rows copies the rows that the flags select.
 func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path string, warnings []string) error {
 	log, err := runlog.Open(ctx, path, inv.In)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	return nil
 }
 
-// exportResult is what export and report say with --json.
+// exportResult is the JSON document of export and report.
 type exportResult struct {
 	Version int    `json:"version"`
 	Command string `json:"command"`

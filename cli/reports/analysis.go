@@ -94,8 +94,7 @@ func (f *AnalysisFlags) Everything() bool {
 	return f.Op == "" && f.host == "" && f.Skip == 0 && f.Limit == 0 && f.Offset == 0
 }
 
-// CheckOut refuses files for --analyze.out and --html that exist, before any work is
-// done that would be in vain.
+// CheckOut refuses files for --analyze.out and --html that exist, before any work is done.
 func (f *AnalysisFlags) CheckOut() error {
 	if err := files.CheckNew("--analyze.out", f.Out, "name another place"); err != nil {
 		return err
@@ -137,8 +136,8 @@ func IsCompact(c *console.Console, layout string, more bool) bool {
 }
 
 // showReport writes the report to standard output, and the segments to a file
-// where that is asked for. What weakens the figures is said on standard error
-// too, so that it is seen where the report goes to a file.
+// if --analyze.out is given. Warnings go to standard error too, because
+// standard output may be a file.
 func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) error {
 	inv.Hide.Strings(r)
 	if inv.OutColor {

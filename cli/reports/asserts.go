@@ -106,7 +106,7 @@ func (f *AssertFlags) Parse(changes bool, operations []string) error {
 	return f.checkFiles()
 }
 
-// A flagFile is a file that a flag names, with what is written to it. The suite is what it calls the benchmark.
+// A flagFile is a file that a flag names, and the function that writes it. suite is the name of the benchmark in the file.
 type flagFile struct {
 	flag, path string
 	write      func(w io.Writer, suite string, r *results.Report) error

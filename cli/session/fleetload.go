@@ -90,7 +90,7 @@ func (l *Fleet) Close() {
 	}
 }
 
-// SpoolPath is where the log of a client is kept until it is merged to the one at path.
+// SpoolPath returns the path of the log of a client until it is merged into the log at path.
 func SpoolPath(path, client string) string {
 	return strings.TrimSuffix(path, oplog.Suffix) + "." + client + ".spool"
 }

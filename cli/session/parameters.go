@@ -6,9 +6,9 @@ import (
 )
 
 // Parameters lists the flags of the command with their effective values, as
-// they are recorded in an op log. Secrets are left out of it, and so is what
-// does not change what is measured: two runs that differ in the name of their
-// log do not differ. The log has the statements of a script by themselves.
+// op logs record them: without secrets, and without flags that do not change
+// the measurement, such as the name of the log. Logs record the statements of
+// a script separately.
 func Parameters(inv *command.Invocation) map[string]string {
 	params := make(map[string]string)
 	for _, g := range inv.Command.Groups {

@@ -37,7 +37,7 @@ func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *s
 	if err != nil {
 		return nil, exit.Errorf("%w", err)
 	}
-	// Keys that did not come by flag or variable are secret all the same.
+	// Keys from other sources than flags and variables are secrets, too.
 	if keys, err := creds.Keys(ctx); err == nil {
 		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 		f.anonymous = keys.Anonymous()

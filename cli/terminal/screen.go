@@ -70,12 +70,12 @@ func (s *Screen) Close() {
 	s.gone = true
 }
 
-// margin is what stays free at the right, so that the ^C which a terminal
-// echoes does not begin a new line.
+// margin is the number of cells that stay free at the right, so that the ^C
+// which a terminal echoes does not begin a new line.
 const margin = 3
 
-// Draw replaces the block. It is one write, and a line is erased only behind
-// its new text: that is what makes it free of flicker.
+// Draw replaces the block. To avoid flicker, it writes once, and erases a line
+// only behind its new text.
 func (s *Screen) Draw(lines []string) {
 	if s.gone {
 		return

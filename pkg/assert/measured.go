@@ -8,7 +8,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// Measured is what a part of a run shows about an assertion, for a search that decides itself how long it measures.
+// Measured is the value of an assertion in a part of a run, for a search that decides itself how long it measures.
 type Measured struct {
 	Value, Low, High float64 // in base units, with the interval
 	Known            bool    // there is a value

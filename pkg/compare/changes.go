@@ -6,7 +6,7 @@ import (
 	"warp/pkg/results"
 )
 
-// Changes are what changed from one report to another. Units are as in
+// Changes describe what changed from one report to another. Units are as in
 // Report. Operations are matched by name, and in a script by the number of the
 // statement too.
 type Changes struct {
@@ -43,7 +43,7 @@ type Change struct {
 	Percent *float64 `json:"percent"` // of before; null where before is 0 and after is not
 }
 
-// An OpChange is what changed for one operation.
+// An OpChange describes the changes of one operation.
 type OpChange struct {
 	Op           string            `json:"op"`
 	Statement    int               `json:"statement,omitempty"` // of a script, from 1
@@ -76,7 +76,7 @@ func (c *OpChange) Part() oplog.Statement {
 	return oplog.Statement{Number: uint16(c.Statement), WarmUp: c.Warmup, Stage: c.Stage}
 }
 
-// A StatsChange is what changed in a distribution of durations, in ms.
+// A StatsChange describes the changes of a distribution of durations, in ms.
 type StatsChange struct {
 	Mean   Change `json:"mean"`
 	P50    Change `json:"p50"`
@@ -88,20 +88,20 @@ type StatsChange struct {
 	StdDev Change `json:"stddev"`
 }
 
-// A MetricChange is what changed in a metric.
+// A MetricChange is the change of a metric.
 type MetricChange struct {
 	Metric string       `json:"metric"`
 	Unit   results.Unit `json:"unit"`
 	Change Change       `json:"change"`
 }
 
-// A RateChange is what changed in the throughput of a segment.
+// A RateChange is the change of the throughput of a segment.
 type RateChange struct {
 	BytesPerS   Change `json:"bytes_per_s"`
 	ObjectsPerS Change `json:"objects_per_s"`
 }
 
-// An AveragedChange is what changed in durations, in ms, where one side or both
+// An AveragedChange describes the changes of durations, in ms, where one side or both
 // know averages of percentiles only.
 type AveragedChange struct {
 	Mean Change  `json:"mean"`

@@ -155,7 +155,7 @@ func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) 
 }
 
 // clientCause says why the metric of some runs describes their machine rather than the store, or "". A metric that changes
-// alike with and without the client's part is judged all the same.
+// alike with and without the client's part is judged nevertheless.
 func (c *comparison) clientCause(m *results.Metric, s *subject) string {
 	if c.effect(s, m.Of) == c.effect(s, m.WithoutClient) {
 		return ""

@@ -23,7 +23,7 @@ const MinStep = 10 * time.Second
 // by as much again.
 const MinRunEvery = MinStep / 2
 
-// A Load is what a step offers.
+// A Load is the load of a step.
 type Load struct {
 	Value   float64 // requests per second, or workers of a closed loop
 	Workers int     // of an open loop
@@ -75,7 +75,7 @@ type Step struct {
 	Observation
 }
 
-// A State is where a search is.
+// A State is the progress of a search.
 type State struct {
 	Role         string
 	Load         Load
@@ -93,7 +93,7 @@ const (
 	Limited    = "limited"    // something other than the store was the limit
 )
 
-// A Result is what a search has found.
+// A Result is the result of a search.
 type Result struct {
 	Status   string
 	Sentence string  // why the search ended as it did; "" if a load was found
@@ -120,7 +120,7 @@ type search struct {
 	close   bool    // the search was narrow once
 }
 
-// Run searches. The result is what is known so far if ctx ends or a step returns an error.
+// Run searches. If ctx ends or a step returns an error, the result is incomplete.
 func Run(ctx context.Context, r Runner, o Options) (*Result, error) {
 	s := &search{Options: o, r: r, result: &Result{Workers: o.Workers}, began: o.Now()}
 	err := s.run(ctx)

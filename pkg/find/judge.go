@@ -55,7 +55,7 @@ func (v *Value) miss() float64 {
 	return d
 }
 
-// An Observation is what was measured while a load was offered.
+// An Observation has the figures of the time in which a load was offered.
 type Observation struct {
 	Seconds  float64
 	Values   []Value // of each assertion, in their order

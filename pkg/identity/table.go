@@ -2,7 +2,7 @@ package identity
 
 import "slices"
 
-// A Role is what a flag has to do with the identity of a workload.
+// A Role says what a flag has to do with the identity of a workload.
 type Role int
 
 // The roles. Only the first is in the identity.

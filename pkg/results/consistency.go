@@ -38,7 +38,7 @@ type ConsistencyProperty struct {
 	Shown          []Violation `json:"shown,omitempty"` // the first violations, or findings that are undecided
 }
 
-// A Violation is what proves that a property does not hold.
+// A Violation proves that a property does not hold.
 type Violation struct {
 	Rule       string         `json:"rule"` // that was broken
 	Key        string         `json:"key"`

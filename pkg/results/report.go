@@ -35,7 +35,7 @@ type Report struct {
 	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
 	Picks      *oplog.Picks   `json:"picks,omitempty"`       // requests whose objects were chosen by popularity
-	Cache      *Cache         `json:"cache,omitempty"`       // what a cache could have served; missing unless it was asked for
+	Cache      *Cache         `json:"cache,omitempty"`       // what a cache could have served; missing without --cache
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // cost of the run on the clients' machines
 	Conditions *Conditions    `json:"conditions,omitempty"`  // how good the measurement is; missing in results of other tools
 	Client     *ClientVerdict `json:"client,omitempty"`      // which figures describe the store; missing if nothing was measured, and in aggregated results

@@ -8,7 +8,7 @@ import (
 	"warp/internal/human"
 )
 
-// A File is what the text asks for.
+// A File is a file of warp run.
 type File struct {
 	Name       string // as errors call it
 	Benchmarks []Benchmark
@@ -19,7 +19,7 @@ type File struct {
 type Benchmark struct {
 	Name     string
 	Line     int
-	Settings []Setting // each flag once: the benchmark's own, and what holds for all benchmarks and it does not have itself
+	Settings []Setting // each flag once: the benchmark's own, and those for all benchmarks that it does not have itself
 }
 
 // A Setting is one key with its value.
@@ -27,7 +27,7 @@ type Setting struct {
 	Flag   string // its name on the command line
 	Path   string // its name in the file, such as warp.params.duration
 	Key    string // the last part of the path
-	Group  string // the group that Key is to be looked up in; "" of a plain one
+	Group  string // the group to look up Key in; "" of a plain one
 	Line   int
 	Values []string // as they are written; one, unless List
 	List   bool
@@ -36,10 +36,10 @@ type Setting struct {
 // Section is the path without the key.
 func (s *Setting) Section() string { return s.Path[:len(s.Path)-len(s.Key)-1] }
 
-// An Error is what is wrong with a file, and where.
+// An Error says what is wrong with a file, and where.
 type Error struct {
 	File string
-	Line int // 0 where it is of no line
+	Line int // 0 if it is about no line
 	Err  error
 	Hint string
 }
@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// place is the file and the line.
+// place returns the file and the line.
 func (e *Error) place() string {
 	if e.Line == 0 {
 		return e.File

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// MaxBytes is what a file may have, as it is written and with its variables in place. It keeps a template from filling
+// MaxBytes is the maximum size of a file, as it is written and with its variables in place. It keeps a template from filling
 // the memory.
 const MaxBytes = 1 << 20
 
@@ -27,7 +27,7 @@ type expansion struct {
 	unused []string // variables that were given and that the file does not have
 }
 
-// line is where in the file line n of the text comes from.
+// line returns the line of the file that line n of the text comes from.
 func (e *expansion) line(n int) int {
 	if len(e.lines) == 0 {
 		return max(n, 1)
@@ -83,7 +83,7 @@ func newMarker(text []byte) *marker {
 	return m
 }
 
-// line is where in the file a position is.
+// line returns the line of a position in the file.
 func (m *marker) line(pos parse.Pos) int {
 	before, _ := slices.BinarySearch(m.ends, int(pos))
 	return before + 1
@@ -130,7 +130,7 @@ func (m *marker) begin(list *parse.ListNode) {
 	list.Nodes = slices.Insert(list.Nodes, 0, parse.Node(first))
 }
 
-// takeMarks takes the numbers out again. A line is where its first text is from. It is false where the template itself
+// takeMarks takes the numbers out again. A line of the text comes from the line of the file with its first character. It returns false if the template itself
 // has written something that is not a number.
 func (e *expansion) takeMarks(marked []byte) bool {
 	line, fresh := 1, true

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// A Verb is what a statement does.
+// A Verb says what a statement does.
 type Verb string
 
 // The verbs.
@@ -15,7 +15,7 @@ const (
 	Delete Verb = "DELETE"
 )
 
-// A Strategy is how objects are named.
+// A Strategy says how objects are named.
 type Strategy string
 
 // The strategies. Random prefixes spread objects over the key space of a store.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Error is what is wrong with a script, and where.
+// An Error says what is wrong with a script, and where.
 type Error struct {
 	Line, Column    int    // from 1; columns count characters
 	Found, Expected string // Expected is empty where Found alone is the point
@@ -43,7 +43,7 @@ type token struct {
 	line, column int
 }
 
-// shown is how an error message names the token.
+// shown returns the token as error messages name it.
 func (t token) shown() string {
 	const maxShown = 40
 	text := t.text

@@ -43,7 +43,7 @@ type Options struct {
 	Show      []compare.Choice // nil = throughput and p99
 }
 
-// A Result is what a sweep has measured.
+// A Result has the figures of a sweep and the conclusions from them.
 type Result struct {
 	Version     int          `json:"version"` // 1
 	Kind        string       `json:"kind"`    // "sweep"

@@ -184,7 +184,7 @@ type Reuse struct {
 	Caches []Cache `json:"caches"`
 }
 
-// A Cache is what a cache of a size could have served.
+// A Cache says what a cache of one size could have served.
 type Cache struct {
 	Size          int64   `json:"size"`           // bytes
 	Requests      float64 `json:"requests"`       // share of the downloads

@@ -35,7 +35,7 @@ const lastRole = "first again"
 // maxFailures is the number of runs that may fail in a row before the sweep ends: the store is probably gone.
 const maxFailures = 3
 
-// A Plan is what a sweep has to know to be resumed and shown again.
+// A Plan has what is needed to resume a sweep and to show it again.
 type Plan struct {
 	Axes    []sweep.Axis  `json:"axes"`
 	Repeats int           `json:"repeats"`

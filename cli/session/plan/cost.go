@@ -110,7 +110,7 @@ func sayAmount(requests string, varies bool, bytes, most float64) string {
 	return requests + payload + " at most"
 }
 
-// SayOperations describes operations of an unknown number of requests; limit is what limits them.
+// SayOperations describes operations of an unknown number of requests. limit names the flag that limits them.
 func (c *Cost) SayOperations(limit string) string {
 	return fmt.Sprintf("%s at most%s; the sizes of the objects decide how many %s requests these take",
 		human.PluralGrouped(uint64(c.Operations), "operation"), limit, c.Kinds())

@@ -84,8 +84,8 @@ type Times struct {
 	P50  float64 `json:"p50"`
 }
 
-// A statementLine is what --json has on standard error while a statement
-// runs: the figures so far, and of the interval.
+// A statementLine is a line of JSON on standard error while a statement runs:
+// the figures so far, and those of the interval.
 type statementLine struct {
 	Statement int     `json:"statement"`
 	Warmup    bool    `json:"warmup"`

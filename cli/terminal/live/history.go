@@ -82,7 +82,7 @@ func (h *history) rates(op *monitor.Op) (all []float64) {
 // whose share no longer counts.
 func growth(now, before uint64) float64 { return float64(now - min(now, before)) }
 
-// A recent is what a host or a client did in the last seconds.
+// A recent has the figures of a host or a client in the last seconds.
 type recent struct {
 	*monitor.Part                // since the start
 	bytes, objects float64       // per second

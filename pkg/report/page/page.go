@@ -31,7 +31,7 @@ type Options struct {
 	Elapsed        time.Duration // their duration
 }
 
-// newPage returns a page without figures. Its data are what other tools read from it.
+// newPage returns a page without figures. Other tools read the data.
 func newPage(data any, kicker, heading string, loc *time.Location) *Page {
 	heading = human.Visible(heading)
 	return &Page{data: data, Kicker: "warp, " + kicker, Heading: heading, Title: "warp: " + heading, loc: cmp.Or(loc, time.UTC)}

@@ -47,7 +47,7 @@ func rowOf(op *results.Operation) figures.Row {
 	return r
 }
 
-// operations returns the table of a group, and one with the figures that are rarely asked for.
+// operations returns the table of a group, and one with the figures that readers rarely need.
 func (p *Page) operations(g *group) (main, more *report.Table) {
 	all := figures.Row{Name: "all", Errors: g.Errors, Share: 1, BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, HasBytes: g.hasBytes(), Untimed: g.WindowS <= 0,
 		Latency: g.Duration, Response: g.Response}
