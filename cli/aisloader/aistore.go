@@ -43,7 +43,7 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 	return err
 }
 
-// gateway is the address of AIStore that the flags and AIS_ENDPOINT come to.
+// gateway returns the address of AIStore that the flags and AIS_ENDPOINT come to.
 func (f *loaderFlags) gateway() (string, error) {
 	host := f.env.Value("AIS_ENDPOINT")
 	if host == "" {
@@ -72,7 +72,7 @@ func bucketProperties(text string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// transformation is what --etl and --etl-spec ask for, under a name of its own.
+// transformation returns the transformation of --etl or --etl-spec, under a name of its own.
 func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 	t.Name = "warp-" + strings.ToLower(session.NewID()+session.NewID())
 	switch {

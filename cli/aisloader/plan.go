@@ -103,7 +103,7 @@ func (f *loaderFlags) useS3(p *loaderPlan) error {
 	return nil
 }
 
-// loaderChecksums are the names that the kinds of checksums have in S3.
+// loaderChecksums returns the names that the kinds of checksums have in S3.
 func loaderChecksums() map[string]string {
 	return map[string]string{"none": "", "xxhash": "XXH64", "md5": "MD5", "crc32c": "CRC32C", "sha256": "SHA256", "sha512": "SHA512"}
 }

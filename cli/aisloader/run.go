@@ -41,7 +41,7 @@ func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
 	})
 }
 
-// showRun is the dry run.
+// showRun shows the plan of the run.
 func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
 	d := plan.New(inv, p.opts.Benchmark)
 	d.Say("requests go to %s", plan.Hosts(&f.Target))

@@ -55,7 +55,7 @@ func (s *sums) count() int64 { return int64(s.Time.N) }
 
 func (s *sums) mean() time.Duration { return time.Duration(s.Time.Mean()) }
 
-// throughput is in bytes per second.
+// throughput returns the bytes per second.
 func (f *figures) throughput(kind int, now time.Time) int64 {
 	if elapsed := now.Sub(f.start).Seconds(); elapsed > 0 {
 		return int64(float64(f.of[kind].Bytes) / elapsed)
@@ -219,7 +219,7 @@ type document struct {
 	Throughput int64         `json:"throughput,string"`
 }
 
-// document is the figures as JSON.
+// document returns the figures as JSON.
 func (f *figures) document(now time.Time) string {
 	of := func(kind int) document {
 		s := &f.of[kind]

@@ -2,7 +2,7 @@ package benchmarks
 
 import "warp/cli/command"
 
-// Absent are the flags that no benchmark has.
+// Absent returns the flags that no benchmark has.
 func Absent() []command.Absent {
 	return []command.Absent{
 		{Names: []string{"rdma"}, Why: "is not part of this tool", Variables: []string{"WARP_RDMA"}},
@@ -10,7 +10,7 @@ func Absent() []command.Absent {
 	}
 }
 
-// absentFromParts are the flags that benchmarks of objects in parts lack.
+// absentFromParts returns the flags that benchmarks of objects in parts lack.
 func absentFromParts() []command.Absent {
 	return []command.Absent{
 		{Names: []string{"obj.size", "min-size", "max-size"}, Why: "is for whole objects: set --part.size and --parts"},

@@ -55,7 +55,7 @@ func (e *endFlags) foreverFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "forever", Destination: &e.forever, Usage: "measure until Ctrl-C"}
 }
 
-// writeFlags are the flags of operations whose requests write objects.
+// writeFlags returns the flags of operations whose requests write objects.
 func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "max-objects", Destination: &e.maxObjects, Validator: flagtype.AtLeast(0),

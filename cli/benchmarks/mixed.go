@@ -54,7 +54,7 @@ func mixedBenchmark() benchmark {
 	}
 }
 
-// distribution are the shares of the four operations.
+// distribution returns the shares of the four operations.
 func distribution(m *ops.Mixed) []cli.Flag {
 	return []cli.Flag{
 		shareFlag("get", 45, &m.Get, "downloads"),

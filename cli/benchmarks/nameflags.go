@@ -84,7 +84,7 @@ func (n *nameFlags) above() string {
 	return strings.TrimSuffix(n.prefix, "/") + "/" + directory
 }
 
-// listed is the prefix of existing objects: --prefix as it is written, and
+// listed returns the prefix of existing objects: --prefix as it is written, and
 // what lies in --subdir.
 func (n *nameFlags) listed() string {
 	if n.subdir == "" {

@@ -124,7 +124,7 @@ func (p *poolFlags) existingFlags() []cli.Flag {
 	}
 }
 
-// passFlags are the flags of operations that read the objects of a pool again and
+// passFlags returns the flags of operations that read the objects of a pool again and
 // again.
 func (p *poolFlags) passFlags() []cli.Flag {
 	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
@@ -351,7 +351,7 @@ func (p *poolFlags) sizeSpec() (string, error) {
 	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
 }
 
-// then is the plan of a benchmark that makes or finds its objects first.
+// then returns the plan of a benchmark that makes or finds its objects first.
 func (p *poolFlags) then(what string) func() string {
 	return func() string { return p.describe() + what }
 }

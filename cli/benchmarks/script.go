@@ -72,14 +72,14 @@ func scriptCommand(env command.Environment) *command.Command {
 	return c
 }
 
-// rareFlags are the flags of other benchmarks that mean the same here.
+// rareFlags returns the flags of other benchmarks that mean the same here.
 func (f *scriptFlags) rareFlags(env command.Environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
 	return slices.Concat(rare, []cli.Flag{f.Analysis.HTML.Flag()}, f.Upload.Flags(), f.Exports.Flags(env), f.Trace.Flags(), f.Asserts.Flags(true), f.Profile.Flags())
 }
 
-// absentFromScripts are flags of other benchmarks that scripts do not have, some of them because a clause of a statement
+// absentFromScripts returns flags of other benchmarks that scripts do not have, some of them because a clause of a statement
 // replaces the flag.
 func absentFromScripts() []command.Absent {
 	inScript := func(clause string, names ...string) command.Absent {
@@ -180,7 +180,7 @@ func (f *scriptFlags) parse(where, text string) ([]script.Statement, []bench.Scr
 	return statements, steps, scriptMeasurable(steps).check(f.Asserts.All)
 }
 
-// showScript is the dry run: the script is right, and nothing of it is done.
+// showScript shows the plan of a script that was checked.
 func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.Statement) error {
 	path := runlog.Path(f.Benchdata, "script", "ID")
 	if err := runlog.CheckNew(path); err != nil {
@@ -282,8 +282,8 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 // maxScript is more than any script has.
 const maxScript = 2 << 20
 
-// scriptSteps are statements as they are executed. An upload that names no
-// seed gets one.
+// scriptSteps returns the steps of statements. An upload that names no seed
+// gets one.
 func scriptSteps(statements []script.Statement) []bench.ScriptStep {
 	steps := make([]bench.ScriptStep, len(statements))
 	for i, s := range statements {
@@ -333,7 +333,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	return s.Run(ctx)
 }
 
-// connectionsWorth is how many connections are worth keeping open between
+// connectionsWorth returns how many connections are worth keeping open between
 // requests. Statements that name no number rarely need more than this.
 func connectionsWorth(steps []bench.ScriptStep) int {
 	const usual = 256

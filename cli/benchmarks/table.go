@@ -9,7 +9,7 @@ import (
 	"warp/pkg/bench"
 )
 
-// Operations is the table of the operations. A new one is a file in pkg/bench/ops
+// Operations returns the table of the operations. A new one is a file in pkg/bench/ops
 // that does it, a file here that describes it, and a line in this table: help,
 // completion, files for warp run, clients and names of operations follow.
 func Operations() []benchmark {

@@ -13,7 +13,7 @@ import (
 // verifyFlags say how closely downloads are checked.
 type verifyFlags struct{ how string }
 
-// verifyNames are the values of --verify, by mode.
+// verifyNames returns the values of --verify, by mode.
 func verifyNames() []string {
 	return []string{verify.ETag: "etag", verify.Checksum: "checksum", verify.Content: "content", verify.None: "none"}
 }

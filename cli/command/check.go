@@ -12,7 +12,7 @@ import (
 	"warp/cli/terminal/redact"
 )
 
-// everywhere are the flags of every command. With one of them the rest of the
+// everywhere returns the flags of every command. With one of them the rest of the
 // line does not matter, and may be wrong.
 func everywhere() []string { return []string{"help", "help-all", "autocompletion"} }
 

@@ -13,7 +13,7 @@ import (
 	"warp/internal/human"
 )
 
-// Value is the effective value of a flag as text.
+// Value returns the effective value of a flag as text.
 func Value(f cli.Flag) string {
 	switch v := f.Get().(type) {
 	case nil:
@@ -32,7 +32,7 @@ func Value(f cli.Flag) string {
 	}
 }
 
-// Variables are the environment variables that may set the flag.
+// Variables returns the environment variables that may set the flag.
 func Variables(f cli.Flag) []string {
 	if d, ok := f.(cli.DocGenerationFlag); ok {
 		return d.GetEnvVars()
@@ -79,7 +79,7 @@ func isBool(f cli.Flag) bool {
 	return false
 }
 
-// placeholder is the word for a flag's value.
+// placeholder returns the word for a flag's value.
 func placeholder(f cli.Flag) string {
 	_, value := usageOf(f)
 	return value
@@ -96,7 +96,7 @@ const (
 	OutputTitle     = "Output"
 )
 
-// outputGroup are the flags that set o.
+// outputGroup returns the flags that set o.
 func outputGroup(o *console.Options) Group {
 	return Group{Title: OutputTitle, Flags: []cli.Flag{
 		&cli.BoolFlag{Name: "json", Destination: &o.JSON,

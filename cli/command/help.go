@@ -66,7 +66,7 @@ func (h *help) print(template string, data any) string {
 	return b.String()
 }
 
-// sections are the parts of the list of commands, in their order.
+// sections returns the parts of the list of commands, in their order.
 func sections() []string { return []string{SectionBenchmark, SectionAnalysis, SectionOther} }
 
 func sentence(summary string) string { return human.UpperFirst(summary) + "." }
@@ -182,7 +182,7 @@ func flagHead(f cli.Flag) string {
 	return head
 }
 
-// wholeText is the whole text of a flag.
+// wholeText returns the whole text of a flag.
 func wholeText(f cli.Flag) string {
 	text, _ := usageOf(f)
 	return text + aliasNote(f) + defaultNote(f) + variablesNote(f)

@@ -41,7 +41,7 @@ func unknownFlag(table *Table, c *Command, name string) error {
 	return err.WithHint("warp %s --help lists the flags", c.Name)
 }
 
-// withFlag are the commands that have the flag.
+// withFlag returns the commands that have the flag.
 func withFlag(table *Table, name string) (owners []*Command) {
 	for _, c := range table.Commands {
 		if c.Section != "" && FindFlag(c.Flags(), name) != nil {
@@ -72,7 +72,7 @@ func ownersText(owners []*Command, section string) string {
 	return "it is a flag of " + human.And(names)
 }
 
-// dashed is a flag's name as it is written on a command line.
+// dashed returns a flag's name as it is written on a command line.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -81,7 +81,7 @@ func abCommand(benchmarkFlags []cli.Flag) *command.Command {
 // defaultPairs are enough for verdicts on three metrics of up to three sides.
 const defaultPairs = 8
 
-// sideFlags are the flags that describe the sides. The help names only the flags of the third side and further ones.
+// sideFlags returns the flags that describe the sides. The help names only the flags of the third side and further ones.
 func (f *abFlags) sideFlags() command.Group {
 	const usual = 2
 	var commands, setups []cli.Flag
@@ -167,7 +167,7 @@ func (f *abFlags) described() (n int, err error) {
 
 func sideFlag(i int) string { return "--" + trial.Letter(i) }
 
-// flagSide is a side that the command line describes.
+// flagSide returns a side that the command line describes.
 func flagSide(inv *command.Invocation, flag string, own []string) (trial.Side, error) {
 	args := slices.Concat(inv.Args, inv.ForwardedArgs, own)
 	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {

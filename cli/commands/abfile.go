@@ -15,7 +15,7 @@ import (
 	"warp/internal/human"
 )
 
-// isRunFile says whether the argument of warp ab is a file and no benchmark.
+// isRunFile reports whether the argument of warp ab is a file and no benchmark.
 func isRunFile(table *command.Table, arg string) bool {
 	if table.Find(arg) != nil {
 		return false
@@ -27,7 +27,7 @@ func isRunFile(table *command.Table, arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// fileSides are the benchmarks of a file of warp run. Flags for all of them override the file, and flags of one side override
+// fileSides returns the benchmarks of a file of warp run. Flags for all of them override the file, and flags of one side override
 // both.
 func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, own [][]string) (sides []trial.Side, err error) {
 	typed := []string{suite.Command, inv.Args[0]}

@@ -23,7 +23,7 @@ import (
 	"warp/pkg/s3mem"
 )
 
-// nullStoreCommand is how calibrate starts warp again as its null store. It is
+// nullStoreCommand is the command by which calibrate starts warp again as its null store. It is
 // in no help.
 const nullStoreCommand = "null-store"
 
@@ -122,7 +122,7 @@ func percentOrNone(share *float64) string {
 	return strconv.FormatFloat(100**share, 'f', 0, 64) + " %"
 }
 
-// nullStore is the second process.
+// nullStore returns the command of the second process.
 func nullStore() *command.Command {
 	return &command.Command{
 		Name: nullStoreCommand, Args: "SIZE", Bare: true, MinArgs: 1, MaxArgs: 1, Needs: "the size of downloads",

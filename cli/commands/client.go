@@ -129,8 +129,8 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 	return addr, source, nil
 }
 
-// certificate is how to talk TLS, nil with a certificate that is made, and its
-// fingerprint if --tls-self-signed is given.
+// certificate returns the configuration of TLS, nil to make a certificate, and the
+// fingerprint of the certificate if --tls-self-signed is given.
 func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):

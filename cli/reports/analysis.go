@@ -77,7 +77,7 @@ func notNegative(n int64) error {
 	return nil
 }
 
-// Options are the flags as the analysis wants them.
+// Options returns the options of the analysis.
 func (f *AnalysisFlags) Options() aggregate.Options {
 	o := aggregate.Options{
 		SegmentDur: f.Dur, Op: f.Op, Host: f.host, Skip: f.Skip,
@@ -89,7 +89,7 @@ func (f *AnalysisFlags) Options() aggregate.Options {
 	return o
 }
 
-// Everything says whether the report leaves out no requests.
+// Everything reports whether the report leaves out no requests.
 func (f *AnalysisFlags) Everything() bool {
 	return f.Op == "" && f.host == "" && f.Skip == 0 && f.Limit == 0 && f.Offset == 0
 }

@@ -61,7 +61,7 @@ func (f *AssertFlags) Group() command.Group {
 	return command.Group{Title: command.AssertionsTitle, Flags: f.Flags(false)}
 }
 
-// IsAssertion says whether the flag is one of these, which change nothing about
+// IsAssertion reports whether the flag is one of these, which change nothing about
 // what is measured.
 func IsAssertion(flag string) bool {
 	return slices.Contains(RunAssertions(), flag)
@@ -170,7 +170,7 @@ func (f *AssertFlags) Comparison(o *compare.Options) {
 	}
 }
 
-// maxErrors is the largest share of failed requests with which a run is
+// maxErrors returns the largest share of failed requests with which a run is
 // compared: what the assertions about each run allow.
 func (f *AssertFlags) maxErrors() float64 {
 	for _, a := range f.All {
@@ -191,7 +191,7 @@ func (f *AssertFlags) judge(r *results.Report) error {
 	return assertionError(r.Assertions)
 }
 
-// repeats says whether the run is repeated to confirm that an assertion fails.
+// repeats reports whether the run is repeated to confirm that an assertion fails.
 func (f *AssertFlags) repeats(err error) bool {
 	return f.Confirm && f.first == nil && exit.Code(err) == exit.Assertion
 }
@@ -207,7 +207,7 @@ func (f *AssertFlags) save(r *results.Report, suite string) (err error) {
 	return err
 }
 
-// measuredSeconds is how long the windows of a report are.
+// measuredSeconds returns the length of all windows of a report together.
 func measuredSeconds(r *results.Report) (sum float64) {
 	for _, g := range r.Groups {
 		if g.Kind != "preparation" {
@@ -283,7 +283,7 @@ func assertionError(all []results.Assertion) error {
 	return exit.Withf(code, "%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))
 }
 
-// RunAssertions are the names of the flags that judge a single run.
+// RunAssertions returns the names of the flags that judge a single run.
 func RunAssertions() []string {
 	f := &AssertFlags{}
 	return command.Names(append(f.Flags(false), f.RunFlags()...))

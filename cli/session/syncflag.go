@@ -49,7 +49,7 @@ func startTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// at is the time to begin; zero is at once. The flag was checked before.
+// at returns the time to begin; zero is at once. The flag was checked before.
 func (s *syncFlag) at() time.Time {
 	at, _ := startTime(s.Text, time.Now())
 	return at

@@ -49,7 +49,7 @@ func (f *Flags) explainFirst(err error) error {
 	return f.Explain(err)
 }
 
-// accountPath is the path with the account that the hosts of an emulator of Azure lack; "" = they lack none.
+// accountPath returns the path with the account that the hosts of an emulator of Azure lack; "" = they lack none.
 func (f *Flags) accountPath() string {
 	if f.Provider == nil || f.Provider.AccountPath == "" || strings.Contains(f.Host, ",") {
 		return ""

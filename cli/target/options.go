@@ -78,7 +78,7 @@ func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 	}
 }
 
-// checksumNames are the values of --checksum. MD5 is what other tools call a
+// checksumNames returns the values of --checksum. MD5 is what other tools call a
 // Content-MD5; the checksum is MD5CS.
 func checksumNames() flagtype.Choices {
 	var names flagtype.Choices

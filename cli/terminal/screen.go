@@ -54,7 +54,7 @@ func Width(fd int) int {
 	return max(0, width)
 }
 
-// Size is how many cells a line may take, and how many lines Draw shows.
+// Size returns the number of cells of a line, and the number of lines that Draw shows.
 func (s *Screen) Size() (width, lines int) {
 	width, height := s.size()
 	return max(1, width-margin), max(1, height-1)

@@ -44,7 +44,7 @@ func (c Compare) holds(value, limit float64) bool {
 	return value >= limit
 }
 
-// Upper says whether the limit is an upper one.
+// Upper reports whether the limit is an upper one.
 func (c Compare) Upper() bool { return c == Less || c == LessEqual }
 
 // A Family is a set of metrics that are measured in the same unit and way.

@@ -132,7 +132,7 @@ func (r *Report) Show(load float64) string { return r.options().Show(load) }
 // Bracket describes the bracket.
 func (r *Report) Bracket() string { return r.options().Bracket(r.Held, r.Failed) }
 
-// Headline is the result in a sentence.
+// Headline returns the result in a sentence.
 func (r *Report) Headline() string {
 	switch {
 	case r.Status == Found:

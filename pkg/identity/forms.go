@@ -165,7 +165,7 @@ func partSize(value string, r *run) (string, error) {
 	return usualPart, nil
 }
 
-// shares are the flags of a mix of operations.
+// shares returns the flags of a mix of operations.
 func shares() []string {
 	return []string{"get-distrib", "stat-distrib", "put-distrib", "delete-distrib"}
 }

@@ -53,7 +53,7 @@ func Recorded(h *oplog.Header) oplog.Workload {
 	return Of(h, len(clients))
 }
 
-// SeveralRuns is the workload of what is not one run.
+// SeveralRuns returns the workload of several runs together, which is unknown.
 func SeveralRuns() oplog.Workload {
 	return oplog.Workload{Unknown: "these are several runs, which may have been at the same time or one after the other"}
 }

@@ -8,10 +8,10 @@ import (
 // plainGroups only put keys together. Any setting may be in any of them, or right below warp.
 func plainGroups() []string { return []string{"remote", "params", "io", "advanced"} }
 
-// prefixGroups are groups whose name is a part of what the keys in them mean.
+// prefixGroups returns groups whose name is a part of what the keys in them mean.
 func prefixGroups() []string { return []string{"analyze", "obj", "autoterm", "distribution", "sweep"} }
 
-// renames are the keys whose flag is called something else, with the groups that they are in.
+// renames returns the keys whose flag is called something else, with the groups that they are in.
 func renames() map[string]string {
 	return map[string]string{
 		"sse-c-encrypt":            "encrypt",
@@ -51,7 +51,7 @@ type Key struct {
 	Flag  string
 }
 
-// Keys are all ways to write the given flags, in the order of the flags: by its own name, by the name that files know it
+// Keys returns all ways to write the given flags, in the order of the flags: by its own name, by the name that files know it
 // by, and in its group.
 func Keys(flags []string) []Key {
 	var all []Key

@@ -36,7 +36,7 @@ func (r *reader) fail(n *yaml.Node, format string, args ...any) *Error {
 
 var yamlPlace = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 
-// documents are the roots of the YAML documents. Empty ones are left out.
+// documents returns the roots of the YAML documents. Empty ones are left out.
 func (r *reader) documents() (all []*yaml.Node, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(r.from.text))
 	for {
@@ -68,7 +68,7 @@ func (r *reader) syntax(err error) error {
 	return fail(r.name, line, "this is not YAML%s: %s", where, strings.TrimPrefix(text, "yaml: "))
 }
 
-// unset says whether a value is none.
+// unset reports whether a value is none.
 func unset(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!null" || n.Value == "")
 }
@@ -79,7 +79,7 @@ type pair struct {
 	key, value *yaml.Node
 }
 
-// pairs are the entries of a mapping, its own before what << brings.
+// pairs returns the entries of a mapping, its own before what << brings.
 func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 	if depth > maxDepth {
 		return nil, r.fail(n, "%s is nested too deeply", path)
@@ -219,7 +219,7 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 	return r.warp(warp)
 }
 
-// isTopKey says whether the key belongs right below warp.
+// isTopKey reports whether the key belongs right below warp.
 func isTopKey(name string) bool {
 	return slices.Contains([]string{"api", "benchmark", "benchmarks"}, name) ||
 		slices.Contains(plainGroups(), name) || slices.Contains(prefixGroups(), name)

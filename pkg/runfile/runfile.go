@@ -33,7 +33,7 @@ type Setting struct {
 	List   bool
 }
 
-// Section is the path without the key.
+// Section returns the path without the key.
 func (s *Setting) Section() string { return s.Path[:len(s.Path)-len(s.Key)-1] }
 
 // An Error says what is wrong with a file, and where.

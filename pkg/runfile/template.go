@@ -181,7 +181,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// smallFunctions are the functions of templates that make text out of text, with an end to how much: a value that is
+// smallFunctions returns the functions of templates that make text out of text, with an end to how much: a value that is
 // doubled forty times would fill any memory before it is written.
 func smallFunctions() template.FuncMap {
 	small := func(make func(...any) string) any {
@@ -209,7 +209,7 @@ func smallFunctions() template.FuncMap {
 
 var wide = regexp.MustCompile(`%[^%a-zA-Z]*([0-9]{4}|\*)`)
 
-// textBytes is how many bytes the values have as text.
+// textBytes returns how many bytes the values have as text.
 func textBytes(args []any) (n int) {
 	for _, a := range args {
 		if s, ok := a.(string); ok {
@@ -245,7 +245,7 @@ func templateError(name string, err error) error {
 	return fail(name, line, "template: %s", executing.ReplaceAllString(text, ""))
 }
 
-// unused are the given variables that the template does not name. If it uses all of them at once, that is not known.
+// unused returns the given variables that the template does not name. If it uses all of them at once, that is not known.
 func unused(t *template.Template, vars map[string]string) []string {
 	text := ""
 	for _, part := range t.Templates() {

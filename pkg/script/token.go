@@ -59,10 +59,10 @@ func (t token) shown() string {
 	return fmt.Sprintf("%q", text)
 }
 
-// is says whether t is the keyword, in whatever case.
+// is reports whether t is the keyword, in whatever case.
 func (t token) is(keyword string) bool { return t.kind == word && strings.EqualFold(t.text, keyword) }
 
-// source is the token as in a statement's text.
+// source returns the token as in a statement's text.
 func (t token) source() string {
 	if t.kind == quoted {
 		return `"` + t.text + `"`

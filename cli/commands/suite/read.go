@@ -187,7 +187,7 @@ func (r *Benchmark) Parse(table *command.Table, typed []command.Setting, own ...
 // sweepGroup is the group of the keys of a sweep, and the command that makes it.
 const sweepGroup = "sweep"
 
-// SweepKeys are the keys of a sweep.
+// SweepKeys returns the keys of a sweep.
 func SweepKeys() []string {
 	return []string{"vary", "repeat", "pause", "logs", "show", "markdown", "csv", "html"}
 }

@@ -240,7 +240,7 @@ func (t *Trial) announce() {
 	t.warnOfFewRounds()
 }
 
-// roundWord is the word for a round.
+// roundWord returns the word for a round.
 func (t *Trial) roundWord() string {
 	if len(t.Sides) == 2 {
 		return "pair"

@@ -357,7 +357,7 @@ func timeColumns() []timeColumn {
 	return columns
 }
 
-// statementHead are the two lines above the figures.
+// statementHead returns the two lines above the figures.
 func statementHead() []string {
 	var names []string
 	for _, c := range timeColumns() {
@@ -371,7 +371,7 @@ func statementHead() []string {
 	}
 }
 
-// line is a line of figures.
+// line returns a line of figures.
 func (s *statementSums) line(first string, concurrency int, bytes int64, requests uint64) string {
 	cells := func(h *stats.Histogram) string {
 		var all []string
@@ -412,7 +412,7 @@ func decimalBytes(n int64) string {
 	return fmt.Sprintf("%.1f%s", value, unit)
 }
 
-// figures are the sums for JSON.
+// figures returns the sums for JSON.
 func (s *statementSums) figures() *Figures {
 	f := &Figures{Count: s.Requests, Bytes: int64(s.Bytes), MaxConcurrent: s.maxConcurrent, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
 	for status, n := range s.errors {

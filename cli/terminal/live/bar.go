@@ -118,7 +118,7 @@ func (b *Bar) draw() {
 	}
 }
 
-// line is the bar for a terminal: title, bar, percent, and as much of count,
+// line returns the bar for a terminal: title, bar, percent, and as much of count,
 // rates and the time that is left as there is room for.
 func (b *Bar) line(width int, elapsed time.Duration) string {
 	done, total := b.done.Load(), b.total.Load()
@@ -200,8 +200,8 @@ func (b *Bar) figures(elapsed time.Duration, perSecond float64) barFigures {
 	return f
 }
 
-// newTimeBar is a bar of cheggaaa/pb that renders when asked to and does not
-// write by itself: one place draws, so that nothing is drawn over.
+// newTimeBar returns a bar of cheggaaa/pb that does not write by itself: only
+// one place draws.
 func newTimeBar(total int64) *pb.ProgressBar {
 	const template pb.ProgressBarTemplate = `{{string . "title"}}  {{bar . "[" "=" ">" " " "]"}} {{percent . "%3.0f%%"}}  {{string . "tail"}}`
 	p := pb.New64(total).SetTemplate(template).SetWriter(io.Discard)

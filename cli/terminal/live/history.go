@@ -58,7 +58,7 @@ func (h *history) add(s *monitor.Snapshot) {
 	}
 }
 
-// silence is for how long no request has ended.
+// silence returns for how long no request has ended.
 func (h *history) silence(now int64) time.Duration { return time.Duration(now - h.changed) }
 
 // rates returns the rates of an operation in each second of the last minute, in
@@ -78,7 +78,7 @@ func (h *history) rates(op *monitor.Op) (all []float64) {
 	return all[max(0, len(all)-minute):]
 }
 
-// growth is by how much a total has grown. It shrinks where a client is lost,
+// growth returns by how much a total has grown. A total shrinks if a client is lost,
 // whose share no longer counts.
 func growth(now, before uint64) float64 { return float64(now - min(now, before)) }
 

@@ -84,7 +84,7 @@ func (r *RunView) draw() {
 	}
 }
 
-// lines is the view: the time bar, a line for each operation, the last minute,
+// lines returns the view: the time bar, a line for each operation, the last minute,
 // and the slowest of several clients and hosts.
 func (r *RunView) lines(width, height int, elapsed time.Duration) []string {
 	snap := r.snapshot()

@@ -46,7 +46,7 @@ func Compact(w io.Writer, c compare.Changes, o printer.Options) error {
 	return p.To(w)
 }
 
-// changeColumns are the errors and the throughput of both sides, and the changes of the other
+// changeColumns returns the errors and the throughput of both sides, and the changes of the other
 // figures.
 func changeColumns(ops []compare.OpChange) []columns.Column {
 	fastest := 0.0

@@ -31,7 +31,7 @@ func tableOf(caption string, all []columns.Column) *report.Table {
 	return t
 }
 
-// partFigures are the figures of hosts, clients and runs.
+// partFigures returns the figures of hosts, clients and runs.
 func partFigures() []figures.Figure {
 	return append([]figures.Figure{figures.Requests, figures.Errors, figures.Share, figures.Bytes, figures.Objects}, latencyFigures()...)
 }

@@ -168,7 +168,7 @@ func Swatch(color int, class string) string {
 	return `<svg class="swatch" width="18" height="8" fill="none" stroke-width="3" aria-hidden="true"><path ` + pen(color, class) + ` d="M0 4h18"/></svg>`
 }
 
-// place is a point in the stretched coordinates; ok is false for a gap.
+// place returns a point in the stretched coordinates; ok is false for a gap.
 func (c *Chart) place(i int, v float64) (x, y int, ok bool) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, 0, false

@@ -59,7 +59,7 @@ func Positions(n int) Scale {
 	return s
 }
 
-// niceStep is the next of 1, 2, 2.5, 5 and 10 times a power of 10.
+// niceStep returns the next of 1, 2, 2.5, 5 and 10 times a power of 10.
 func niceStep(x float64) float64 { return next(x, 1, 2, 2.5, 5) }
 
 // next returns the lowest of these multiples of a power of 10 that is not below x.
