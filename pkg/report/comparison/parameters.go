@@ -8,15 +8,15 @@ import (
 	"warp/pkg/compare"
 )
 
-// workloadsOf says whether two sides made the same load, by the identities of their workloads; "" = unknown.
+// workloadsOf says whether two sides made the same load, by the identities of their workloads; "" = unknown, or several.
 func workloadsOf(before, after string) string {
 	switch {
 	case before == "" && after == "":
-		return "Workload: unknown on both sides."
+		return "Workload: unknown, or not the same in all runs."
 	case before == "":
-		return fmt.Sprintf("Workload: unknown before, %s after.", after)
+		return fmt.Sprintf("Workload: unknown or not the same in all runs before, %s after.", after)
 	case after == "":
-		return fmt.Sprintf("Workload: %s before, unknown after.", before)
+		return fmt.Sprintf("Workload: %s before, unknown or not the same in all runs after.", before)
 	case before == after:
 		return fmt.Sprintf("Workload: %s, the same on both sides.", before)
 	}
