@@ -104,5 +104,6 @@ func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s 
 	case reply.Status/100 != 2:
 		return s, refusal(reply, "")
 	}
-	return s, reply.DecodeJSON("a job", &s)
+	err = reply.DecodeJSON("a job", &s)
+	return s, err
 }

@@ -201,7 +201,8 @@ func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr 
 	if err != nil {
 		return o, err
 	}
-	return o, r.DecodeJSON("an object", &o)
+	err = r.DecodeJSON("an object", &o)
+	return o, err
 }
 
 // Copy makes the store copy an object, with as many requests as that takes.
@@ -251,7 +252,8 @@ func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *s
 	if err != nil {
 		return answer, err
 	}
-	return answer, r.DecodeJSON("a copy", &answer)
+	err = r.DecodeJSON("a copy", &answer)
+	return answer, err
 }
 
 // List lists page after page.
