@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -70,10 +69,7 @@ func versionCommand() *command.Command {
 	return &command.Command{
 		Name: "version", Summary: "print version, commit and date",
 		Run: func(_ context.Context, inv *command.Invocation) error {
-			return inv.Result(func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, thisBuild())
-				return err
-			})
+			return inv.Resultf("%s\n", thisBuild())
 		},
 	}
 }

@@ -4,7 +4,6 @@ package aisloader
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -168,10 +167,7 @@ func (f *loaderFlags) run(ctx context.Context, inv *command.Invocation) error {
 
 func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	if f.wantsUsage(inv) {
-		return inv.Result(func(w io.Writer) error {
-			_, err := io.WriteString(w, inv.Command.Help(terminal.Columns(inv.Out, inv.Env)))
-			return err
-		})
+		return inv.Resultf("%s", inv.Command.Help(terminal.Columns(inv.Out, inv.Env)))
 	}
 	if f.getLoaderID {
 		return f.showLoaderID(inv)

@@ -35,10 +35,7 @@ func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
 	if p.opts.Layout.Random {
 		inv.Notef("names of objects are random: the id 0x%x is for StatsD only", p.id)
 	}
-	return inv.Result(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "0x%x\n", p.id)
-		return err
-	})
+	return inv.Resultf("0x%x\n", p.id)
 }
 
 // showRun shows the plan of the run.
@@ -206,7 +203,7 @@ func (l *aisloaderLoad) Report(_ context.Context, out *session.Outcome) error {
 // say writes to standard output what aisloader says there beside its table. --json has only the list there.
 func (l *aisloaderLoad) say(text string) {
 	if !l.Session.JSON && !l.Session.Quiet {
-		_ = l.Session.Result(func(w io.Writer) error { _, err := fmt.Fprintln(w, l.Session.Hide.Text(text)); return err })
+		_ = l.Session.Resultf("%s\n", l.Session.Hide.Text(text))
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/columns"
 	"warp/pkg/calibrate"
-	"warp/pkg/report/printer"
 	"warp/pkg/s3mem"
 )
 
@@ -47,12 +46,7 @@ func calibrateCommand() *command.Command {
 			if err := c.Save(); err != nil {
 				inv.Warnf("%v", err)
 			}
-			return inv.Result(func(w io.Writer) error {
-				if inv.JSON {
-					return printer.JSON(w, c)
-				}
-				return writeCalibration(w, c, inv.OutWidth())
-			})
+			return inv.Document(c, func(w io.Writer) error { return writeCalibration(w, c, inv.OutWidth()) })
 		},
 	}
 }

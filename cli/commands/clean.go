@@ -14,7 +14,6 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/lease"
-	"warp/pkg/report/printer"
 	"warp/pkg/store"
 )
 
@@ -101,7 +100,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 		return f.missed(result)
 	}
 	inv.Hide.Strings(result)
-	if shown := inv.Result(func(w io.Writer) error { return result.show(w, inv.JSON) }); err == nil {
+	if shown := inv.Document(result, result.show); err == nil {
 		err = shown
 	}
 	if err != nil {
@@ -167,10 +166,7 @@ func (r *cleanResult) add(bucket string, run lease.LeftRun, keys []string) {
 	})
 }
 
-func (r *cleanResult) show(w io.Writer, asJSON bool) error {
-	if asJSON {
-		return printer.JSON(w, r)
-	}
+func (r *cleanResult) show(w io.Writer) error {
 	if len(r.Runs) == 0 {
 		_, err := fmt.Fprintf(w, "Bucket %s has nothing that a run of warp left.\n", r.Bucket)
 		return err

@@ -19,7 +19,6 @@ import (
 	"warp/internal/human"
 	"warp/pkg/export"
 	"warp/pkg/oplog"
-	"warp/pkg/report/printer"
 )
 
 // Formats of warp export, and the endings of files that have them.
@@ -191,7 +190,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	case err != nil || f.out == "-":
 		return err
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error { return printer.JSON(w, exportResult{1, "export", f.out, f.format}) })
+		return inv.ResultJSON(exportResult{1, "export", f.out, f.format})
 	}
 	inv.Notef("%s written to %q", what, f.out)
 	return nil

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"warp/internal/human"
 	"warp/internal/runsocket"
 	"warp/pkg/oplog"
-	"warp/pkg/report/printer"
 )
 
 // markCommand sets a mark in a run of another process.
@@ -95,12 +93,9 @@ type setMark struct {
 func showMark(inv *command.Invocation, run string, m runsocket.Marked) error {
 	switch {
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error { return printer.JSON(w, setMark{1, "mark", run, m}) })
+		return inv.ResultJSON(setMark{1, "mark", run, m})
 	case inv.Quiet:
 		return nil
 	}
-	return inv.Result(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "warp: run %s marked at %s: %s\n", run, m.At.In(time.Local).Format("15:04:05.000"), human.OneLine(m.Text))
-		return err
-	})
+	return inv.Resultf("warp: run %s marked at %s: %s\n", run, m.At.In(time.Local).Format("15:04:05.000"), human.OneLine(m.Text))
 }

@@ -3,8 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -17,7 +15,6 @@ import (
 	"warp/cli/session"
 	"warp/internal/human"
 	"warp/pkg/oplog/merge"
-	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -97,17 +94,12 @@ func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, erro
 func showMerged(inv *command.Invocation, command string, s merge.Stats, assertions []results.Assertion) error {
 	switch {
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error {
-			return printer.JSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
-		})
+		return inv.ResultJSON(mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 	case inv.Quiet:
 		return reports.ShowAssertions(inv, assertions)
 	}
-	err := inv.Result(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
-			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
-		return err
-	})
+	err := inv.Resultf("warp: %s of %s and %s merged into %q\n",
+		human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 	return exit.Join(err, reports.ShowAssertions(inv, assertions))
 }
 

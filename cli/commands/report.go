@@ -86,7 +86,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *reports.An
 		return exit.Errorf("--out: %w", err)
 	}
 	if inv.JSON {
-		return inv.Result(func(w io.Writer) error { return printer.JSON(w, exportResult{1, "report", path, format}) })
+		return inv.ResultJSON(exportResult{1, "report", path, format})
 	}
 	inv.Notef("%s of %s written to %q", what, human.Count(len(runs), "run", "runs"), path)
 	return nil

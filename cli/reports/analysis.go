@@ -148,10 +148,7 @@ func showReport(inv *command.Invocation, r *results.Report, f *AnalysisFlags) er
 			inv.Warnf("%s", w)
 		}
 	}
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return printer.JSON(w, r)
-		}
+	err := inv.Document(r, func(w io.Writer) error {
 		if f.CSV.Wanted {
 			return report.RunsCSV(w, []report.RecordedRun{{File: f.Log, Report: r}})
 		}

@@ -10,7 +10,6 @@ import (
 	"warp/cli/exit"
 	"warp/cli/files"
 	"warp/pkg/report/page"
-	"warp/pkg/report/printer"
 	"warp/pkg/results"
 )
 
@@ -37,13 +36,7 @@ func (f *HTMLFlag) Ready() error { return files.Ready("--html", f.Path) }
 // Show writes a result, as text or JSON, and its page if --html is given.
 func Show(inv *command.Invocation, result any, text func(io.Writer) error, html *HTMLFlag, draw func(page.Options) *page.Page) error {
 	inv.Hide.Strings(result)
-	err := inv.Result(func(w io.Writer) error {
-		if inv.JSON {
-			return printer.JSON(w, result)
-		}
-		return text(w)
-	})
-	return exit.Join(err, SavePage(inv, html, draw))
+	return exit.Join(inv.Document(result, text), SavePage(inv, html, draw))
 }
 
 // SavePage draws the page if it is wanted, and writes it.

@@ -17,7 +17,6 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/report/printer"
 )
 
 // A DryRun describes what a benchmark would do. It needs no store, no name
@@ -216,15 +215,12 @@ func (d *DryRun) Show(inv *command.Invocation, asked flagtype.Asked) error {
 	for i, line := range d.Plan {
 		d.Plan[i] = inv.Hide.Text(line)
 	}
-	return inv.Result(func(w io.Writer) error { return d.write(w, inv.JSON, asked == flagtype.AskedAll, inv.OutWidth()) })
+	return inv.Document(d, func(w io.Writer) error { return d.write(w, asked == flagtype.AskedAll, inv.OutWidth()) })
 }
 
 // write writes the plan: what was set first, then what would happen, and then the defaults.
 // Sentences are broken at blanks into lines of width columns; 0 is any width.
-func (d *DryRun) write(w io.Writer, asJSON, defaults bool, width int) error {
-	if asJSON {
-		return printer.JSON(w, d)
-	}
+func (d *DryRun) write(w io.Writer, defaults bool, width int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	number := d.list(t, "Set", true)
 	fmt.Fprintln(t, "What would happen")

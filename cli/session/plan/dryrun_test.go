@@ -15,7 +15,7 @@ func TestPlanFitsTheTerminal(t *testing.T) {
 	d := &DryRun{Plan: []string{"the clean-up makes about 18 listings of 1000 objects each, and as many deletions, or one for each object"}}
 	for _, width := range []int{0, 40, 60} {
 		var b bytes.Buffer
-		check.OK(t, d.write(&b, false, false, width))
+		check.OK(t, d.write(&b, false, width))
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, "- "+d.Plan[0]) {
 			t.Errorf("at %d columns, the words of the plan are not what they were: %q", width, text)
 		}

@@ -5,7 +5,6 @@ package scripttable
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/counter"
 	"warp/pkg/oplog"
-	"warp/pkg/report/printer"
 	"warp/pkg/results"
 	"warp/pkg/script"
 	"warp/pkg/stats"
@@ -165,7 +163,7 @@ func (t *Table) print(line string) {
 	if t.JSON {
 		return
 	}
-	err := t.Result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
+	err := t.Resultf("%s\n", line)
 	if t.unwritten == nil {
 		t.unwritten = err
 	}
@@ -219,7 +217,7 @@ func (t *Table) Finish(log string, trailer oplog.Trailer, judged []results.Asser
 	r.Log, r.Assertions, r.End, r.EndReason = log, judged, trailer.End, trailer.Reason
 	r.Notes = append([]string{}, trailer.Notes...)
 	t.Hide.Strings(r)
-	return exit.Join(t.unwritten, t.Result(func(w io.Writer) error { return printer.JSON(w, r) }))
+	return exit.Join(t.unwritten, t.ResultJSON(r))
 }
 
 // Skipped returns a note about statements that were not started, "" if all were.

@@ -22,6 +22,7 @@ import (
 	"warp/cli/terminal/live"
 	"warp/cli/terminal/redact"
 	"warp/internal/human"
+	"warp/pkg/report/printer"
 )
 
 // A Console writes results to standard output, and everything else to standard
@@ -310,6 +311,27 @@ func oneLine(s string) string {
 	}
 	// Messages of stores end in a full stop, and a hint may follow.
 	return strings.NewReplacer(".;", ";", ".)", ")").Replace(human.OneLine(strings.Join(words, " ")))
+}
+
+// Document writes the result of the command as one JSON document with --json, and otherwise as text.
+func (c *Console) Document(document any, text func(io.Writer) error) error {
+	if c.JSON {
+		return c.ResultJSON(document)
+	}
+	return c.Result(text)
+}
+
+// ResultJSON is Result with a JSON document.
+func (c *Console) ResultJSON(document any) error {
+	return c.Result(func(w io.Writer) error { return printer.JSON(w, document) })
+}
+
+// Resultf is Result with a format.
+func (c *Console) Resultf(format string, args ...any) error {
+	return c.Result(func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format, args...)
+		return err
+	})
 }
 
 // Result writes the result of the command to standard output. A reader that has
