@@ -57,11 +57,8 @@ func (s *Session) gate() func(context.Context) (time.Time, error) {
 var _ liveLoad = (*Local)(nil)
 
 func (l *Local) Open(ctx context.Context) error {
-	stop := l.Session.Flags.Target.NoteSilence(l.Session.Console, l.Target.Client)
-	err := l.Runner.Open(ctx)
-	stop()
-	if err != nil {
-		return l.Session.Flags.Target.ExplainOpen(ctx, err)
+	if err := l.Session.openStore(ctx, l.Target.Client, l.Runner.Open); err != nil {
+		return err
 	}
 	l.Opened = true
 	l.Session.Notef("seed %d", l.Session.Options.Seed)

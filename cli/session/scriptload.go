@@ -36,11 +36,8 @@ func NewScript(s *Session, target *target.Target, statements []script.Statement,
 }
 
 func (l *Script) Open(ctx context.Context) error {
-	stop := l.s.Flags.Target.NoteSilence(l.s.Console, l.target.Client)
-	err := l.script.Open(ctx)
-	stop()
-	if err != nil {
-		return l.s.Flags.Target.ExplainOpen(ctx, err)
+	if err := l.s.openStore(ctx, l.target.Client, l.script.Open); err != nil {
+		return err
 	}
 	l.s.Notef("%s", scriptPlan(l.s.Options.Bucket, len(l.statements)))
 	return nil

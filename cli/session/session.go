@@ -142,6 +142,17 @@ func (s *Session) openFiles(ctx context.Context) (err error) {
 	return err
 }
 
+// openStore sends the first requests to a store. It notes a long silence, and explains an error.
+func (s *Session) openStore(ctx context.Context, client *store.Client, open func(context.Context) error) error {
+	stop := s.Flags.Target.NoteSilence(s.Console, client)
+	err := open(ctx)
+	stop()
+	if err != nil {
+		return s.Flags.Target.ExplainOpen(ctx, err)
+	}
+	return nil
+}
+
 func (s *Session) open(ctx context.Context) (err error) {
 	if err := s.Load.Open(ctx); err != nil {
 		return err

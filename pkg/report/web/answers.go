@@ -83,21 +83,21 @@ func (s *Server) answer(w http.ResponseWriter, kind, file string, write func(io.
 }
 
 func (s *Server) savePage(w http.ResponseWriter, r *http.Request) {
-	c := s.newest(r)
-	if c == nil {
-		http.Error(w, "nothing was measured yet", http.StatusNotFound)
-		return
-	}
-	s.answer(w, "text/html; charset=utf-8", "warp.html", c.page.Write)
+	s.save(w, r, "text/html; charset=utf-8", "warp.html", (*page.Page).Write)
 }
 
 func (s *Server) saveData(w http.ResponseWriter, r *http.Request) {
+	s.save(w, r, "application/json", "warp.json", func(p *page.Page, b io.Writer) error { return json.NewEncoder(b).Encode(p.Data()) })
+}
+
+// save sends the newest page as a file, in the form that write writes.
+func (s *Server) save(w http.ResponseWriter, r *http.Request, kind, file string, write func(*page.Page, io.Writer) error) {
 	c := s.newest(r)
 	if c == nil {
 		http.Error(w, "nothing was measured yet", http.StatusNotFound)
 		return
 	}
-	s.answer(w, "application/json", "warp.json", func(b io.Writer) error { return json.NewEncoder(b).Encode(c.page.Data()) })
+	s.answer(w, kind, file, func(b io.Writer) error { return write(c.page, b) })
 }
 
 // saveLog sends the log as it is so far.
