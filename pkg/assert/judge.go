@@ -122,17 +122,16 @@ func (v *verdict) judge() results.Assertion {
 	if v.timeline == nil {
 		return v.result(results.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
 	}
-	if v.Every > 0 {
-		return v.judgeSegments()
-	}
-	v.measured, v.known = v.Metric.of(&v.timeline.Whole)
 	if v.Metric.Family == Throughput && !v.bytes {
-		v.known = false
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
 	if why := v.unstamped(&v.timeline.Whole); why != "" {
 		return v.result(results.Inconclusive, why)
 	}
+	if v.Every > 0 {
+		return v.judgeSegments()
+	}
+	v.measured, v.known = v.Metric.of(&v.timeline.Whole)
 	if !v.known {
 		return v.result(results.Failed, "there is no data")
 	}
@@ -185,12 +184,6 @@ func (v *verdict) strictly() results.Assertion {
 // judgeSegments judges an assertion with every.
 func (v *verdict) judgeSegments() results.Assertion {
 	segments := results.JoinSlices(v.timeline.Slices[v.Every], v.Every)
-	if v.Metric.Family == Throughput && !v.bytes {
-		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
-	}
-	if why := v.unstamped(&v.timeline.Whole); why != "" {
-		return v.result(results.Inconclusive, why)
-	}
 	if v.Metric.ofRequests() {
 		segments = slices.DeleteFunc(segments, func(s results.Slice) bool { return idle(&s) })
 	}

@@ -49,10 +49,11 @@ func (p *textPrinter) change(c *compare.OpChange) {
 	p.Line("%s", separator)
 	report.PrintStatement(&p.Printer, c.Part(), c.StatementText)
 	p.Line("Operation: %s", p.Bold(c.Op))
-	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })
-	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	whole := func(x float64) string { return fmt.Sprintf("%.0f", x) }
+	p.differs("Operations", c.Requests, whole)
+	p.differs("Duration", c.RanS, human.Seconds)
+	p.differs("Concurrency", c.Concurrency, whole)
+	p.differs("Bytes per operation", c.RequestBytes, whole)
 	p.rate("Average", &compare.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
 	if s := c.Duration; s != nil {
 		p.Line("* Requests: %s", durations(s, msChange))

@@ -28,9 +28,7 @@ func FromZero(largest float64, label func(float64) string) Scale {
 	}
 	step := niceStep(largest / 4)
 	s := Scale{max: step * math.Ceil(largest/step*(1-1e-12))}
-	for i := 0; float64(i)*step <= s.max*(1+1e-9); i++ {
-		s.tick(float64(i)*step, label(float64(i)*step))
-	}
+	s.every(step, label)
 	return s
 }
 
@@ -133,9 +131,7 @@ func Seconds(length float64) Scale {
 			break
 		}
 	}
-	for i := 0; float64(i)*step <= s.max*(1+1e-9); i++ {
-		s.tick(float64(i)*step, Elapsed(float64(i)*step))
-	}
+	s.every(step, Elapsed)
 	return s
 }
 
@@ -198,6 +194,13 @@ func (s *Scale) tick(v float64, label string) {
 	}
 	if at := s.at(v); at >= -1e-9 && at <= 1+1e-9 {
 		s.ticks = append(s.ticks, tick{at, label})
+	}
+}
+
+// every adds ticks from 0 to the maximum.
+func (s *Scale) every(step float64, label func(float64) string) {
+	for i := 0; float64(i)*step <= s.max*(1+1e-9); i++ {
+		s.tick(float64(i)*step, label(float64(i)*step))
 	}
 }
 
