@@ -11,6 +11,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -317,12 +318,7 @@ func (s *Store) show(b *bucket, key string, u *upload) {
 
 // numbers returns the numbers of the parts, in order.
 func (u *upload) numbers() []int {
-	var all []int
-	for n := range u.parts {
-		all = append(all, n)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(u.parts))
 }
 
 // join returns the object that consists of some parts.

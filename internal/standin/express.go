@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,11 +37,11 @@ type Express struct {
 	mem    http.Handler
 	server *httptest.Server
 
+	journal
+
 	mu       sync.Mutex
 	sessions map[string]session // by token
 	created  map[string]int     // sessions by bucket
-	seen     []Seen
-	problems []string
 }
 
 type session struct {
@@ -97,13 +96,6 @@ func (e *Express) Revoke() {
 	}
 }
 
-// Seen returns the requests so far, and their errors.
-func (e *Express) Seen() ([]Seen, []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.seen), slices.Clone(e.problems)
-}
-
 // A refusal is an error that the store answers with.
 type refusal struct {
 	status        int
@@ -114,15 +106,11 @@ type refusal struct {
 func (r *refusal) Error() string { return r.code + ": " + r.message }
 
 func (e *Express) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	if !e.note(r) {
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	e.mu.Lock()
-	e.seen = append(e.seen, Seen{r.Method, r.Host, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), len(body)})
-	e.mu.Unlock()
-	if err = e.serve(w, r); err == nil {
+	err := e.serve(w, r)
+	if err == nil {
 		return
 	}
 	var said *refusal
@@ -130,9 +118,7 @@ func (e *Express) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		said = &refusal{status: 403, code: "SignatureDoesNotMatch", message: err.Error()}
 	}
 	if !said.expected {
-		e.mu.Lock()
-		e.problems = append(e.problems, fmt.Sprintf("%s %s%s: %v", r.Method, r.Host, r.URL, err))
-		e.mu.Unlock()
+		e.blame(r, err)
 	}
 	w.WriteHeader(said.status)
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>see the test</Message></Error>", said.code)

@@ -1,26 +1,16 @@
 package standin
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"warp/pkg/s3mem"
 )
-
-// A Seen is a request that a stand-in has received.
-type Seen struct {
-	Method, Host, Path, Query string
-	Header                    http.Header
-	Body                      int // bytes
-}
 
 // A Gateway is an S3 store below a path that checks signatures and may redirect.
 type Gateway struct {
@@ -33,10 +23,10 @@ type Gateway struct {
 	answer func(w http.ResponseWriter, r *http.Request) bool // if it returns true, it has answered instead of the store; nil = never
 	server *httptest.Server
 
+	journal
+
 	mu       sync.Mutex
 	redirect func(r *http.Request) string
-	seen     []Seen
-	problems []string
 }
 
 // StartGateway starts a gateway below path. A store may have several.
@@ -68,21 +58,11 @@ func To(base string) func(*http.Request) string {
 	}
 }
 
-// Seen returns the requests so far, and their errors.
-func (g *Gateway) Seen() ([]Seen, []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Clone(g.seen), slices.Clone(g.problems)
-}
-
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	if !g.note(r) {
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
 	g.mu.Lock()
-	g.seen = append(g.seen, Seen{r.Method, r.Host, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), len(body)})
 	redirect := g.redirect
 	g.mu.Unlock()
 	if redirect != nil {
@@ -125,9 +105,7 @@ func (g *Gateway) verify(r *http.Request) error {
 }
 
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	g.mu.Lock()
-	g.problems = append(g.problems, fmt.Sprintf("%s %s: %v", r.Method, r.URL, err))
-	g.mu.Unlock()
+	g.blame(r, err)
 	w.WriteHeader(http.StatusForbidden)
 	fmt.Fprint(w, "<Error><Code>SignatureDoesNotMatch</Code><Message>see the test</Message></Error>")
 }

@@ -8,12 +8,9 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
@@ -26,26 +23,17 @@ func npmInstall(ctx context.Context, r recipe, dir string, log io.Writer) error 
 	if err := runQuietly(cmd, dir, log); err != nil {
 		return err
 	}
-	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		return err
-	}
-	program := "#!/bin/sh\nexec node \"$(dirname \"$0\")/node_modules/.bin/" + Azurite + "\" \"$@\"\n"
-	return os.WriteFile(filepath.Join(bin, Azurite), []byte(program), 0o755)
+	return writeProgram(dir, Azurite, "exec node \"$(dirname \"$0\")/node_modules/.bin/"+Azurite+"\" \"$@\"")
 }
 
 // launchAzurite starts Azurite, which keeps everything in memory and checks signatures.
 func (s *Store) launchAzurite(ctx context.Context, binary string, o Options) error {
-	addrs, err := freePorts(1)
+	host, port, err := s.listen()
 	if err != nil {
 		return err
 	}
-	s.Endpoints, s.Endpoint, s.Provider, s.Path = addrs, addrs[0], "azure", AzuritePath
+	s.Provider, s.Path = "azure", AzuritePath
 	s.AccessKey, s.SecretKey = "", "" // the well-known account
-	host, port, err := net.SplitHostPort(s.Endpoint)
-	if err != nil {
-		return err
-	}
 	err = s.run(binary, o.Env, "--silent", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--blobHost", host, "--blobPort", port)
 	if err != nil {
 		return err

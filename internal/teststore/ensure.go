@@ -225,6 +225,15 @@ func cargoInstall(ctx context.Context, r recipe, dir string, log io.Writer) erro
 	return runQuietly(cmd, dir, log)
 }
 
+// writeProgram creates a program that is a line of the shell.
+func writeProgram(dir, name, line string) error {
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(bin, exe(name)), []byte("#!/bin/sh\n"+line+"\n"), 0o755)
+}
+
 func runQuietly(cmd *exec.Cmd, dir string, log io.Writer) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	dieWithParent(cmd)

@@ -2,7 +2,6 @@ package teststore
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -44,23 +43,12 @@ func (s *Store) launchMinIO(ctx context.Context, binary string, o Options) error
 		if err := s.run(binary, env, args...); err != nil {
 			return err
 		}
-		if err := s.awaitReady(ctx, minioReady(scheme+"://"+addr)); err != nil {
+		ready := answers(scheme+"://"+addr+"/minio/health/ready", func(r *http.Response) bool {
+			return isOK(r) && r.Header.Get("X-Minio-Server-Status") == ""
+		})
+		if err := s.awaitReady(ctx, ready); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// minioReady requests the health endpoint. It does not check certificates, because the identity of
-// the server does not matter here.
-func minioReady(base string) func(context.Context) error {
-	client := &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
-	}}
-	return func(ctx context.Context) error {
-		return answersHTTP(ctx, client, base+"/minio/health/ready", func(r *http.Response) bool {
-			return r.StatusCode == http.StatusOK && r.Header.Get("X-Minio-Server-Status") == ""
-		})
-	}
 }

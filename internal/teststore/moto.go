@@ -1,19 +1,11 @@
 package teststore
 
-import (
-	"context"
-	"net"
-)
+import "context"
 
 // launchMoto starts moto's server, which keeps everything in memory and checks no signatures. It does not say whether a
 // bucket has versions, and ignores what it does not know.
 func (s *Store) launchMoto(ctx context.Context, binary string, o Options) error {
-	addrs, err := freePorts(1)
-	if err != nil {
-		return err
-	}
-	s.Endpoints, s.Endpoint = addrs, addrs[0]
-	host, port, err := net.SplitHostPort(s.Endpoint)
+	host, port, err := s.listen()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package teststore
 import (
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 )
@@ -19,11 +18,6 @@ func pipInstall(name, arguments string, others ...string) func(ctx context.Conte
 		if err := runQuietly(exec.CommandContext(ctx, "python3", append(args, others...)...), dir, log); err != nil {
 			return err
 		}
-		bin := filepath.Join(dir, "bin")
-		if err := os.Mkdir(bin, 0o755); err != nil {
-			return err
-		}
-		program := "#!/bin/sh\nPYTHONPATH=\"$(dirname \"$0\")/" + pipFolder + "\" exec python3 " + arguments + "\"$@\"\n"
-		return os.WriteFile(filepath.Join(bin, exe(name)), []byte(program), 0o755)
+		return writeProgram(dir, name, "PYTHONPATH=\"$(dirname \"$0\")/"+pipFolder+"\" exec python3 "+arguments+"\"$@\"")
 	}
 }

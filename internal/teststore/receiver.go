@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Prometheus and its tool are not built; they have to be installed on the machine.
@@ -101,10 +100,7 @@ func (r *Receiver) listen() error {
 
 // awaitPage waits until the web interface answers successfully.
 func (r *Receiver) awaitPage(ctx context.Context, path string) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
-	return r.awaitReady(ctx, func(ctx context.Context) error {
-		return answersHTTP(ctx, client, r.URL+path, func(resp *http.Response) bool { return resp.StatusCode == http.StatusOK })
-	})
+	return r.awaitReady(ctx, answers(r.URL+path, isOK))
 }
 
 func (r *Receiver) launchInfluxd(ctx context.Context, binary string, _ ReceiverOptions) error {

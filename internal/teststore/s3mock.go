@@ -3,8 +3,6 @@ package teststore
 import (
 	"context"
 	"io"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 )
@@ -28,24 +26,14 @@ func mavenCopy(name string) func(ctx context.Context, r recipe, dir string, log 
 		if err := runQuietly(cmd, dir, log); err != nil {
 			return err
 		}
-		bin := filepath.Join(dir, "bin")
-		if err := os.Mkdir(bin, 0o755); err != nil {
-			return err
-		}
-		program := "#!/bin/sh\nexec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -jar \"$(dirname \"$0\")/" + jarFolder + "/s3mock.jar\" \"$@\"\n"
-		return os.WriteFile(filepath.Join(bin, exe(name)), []byte(program), 0o755)
+		return writeProgram(dir, name, "exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -jar \"$(dirname \"$0\")/"+jarFolder+"/s3mock.jar\" \"$@\"")
 	}
 }
 
 // launchS3Mock starts Adobe's S3Mock, which keeps everything in the working directory and checks no signatures. It has a second
 // port, which nothing uses here. That one cannot be turned off or bound to loopback.
 func (s *Store) launchS3Mock(ctx context.Context, binary string, o Options) error {
-	addrs, err := freePorts(1)
-	if err != nil {
-		return err
-	}
-	s.Endpoints, s.Endpoint = addrs, addrs[0]
-	host, port, err := net.SplitHostPort(s.Endpoint)
+	host, port, err := s.listen()
 	if err != nil {
 		return err
 	}
