@@ -98,6 +98,21 @@ func Decode(log []byte, batch int) (*oplog.Reader, []oplog.Record, error) {
 	return Drain(r, batch)
 }
 
+// ReadFile reads the log at path and returns its reader, too, which knows what else the log says.
+func ReadFile(t testing.TB, path string) (*oplog.Reader, []oplog.Record) {
+	t.Helper()
+	r, err := oplog.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	_, all, err := Drain(r, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, all
+}
+
 // Drain reads what is left of a log in small batches.
 func Drain(r *oplog.Reader, batch int) (*oplog.Reader, []oplog.Record, error) {
 	var all []oplog.Record

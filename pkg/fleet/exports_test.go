@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
@@ -23,16 +24,11 @@ import (
 // requestsOf counts the rows of a log by client and operation.
 func requestsOf(t *testing.T, path string) map[string]int {
 	t.Helper()
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
+	_, rows := testlog.ReadFile(t, path)
 	n := map[string]int{}
-	check.OK(t, log.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			n[batch[i].Client+" "+batch[i].Op]++
-		}
-		return nil
-	}))
+	for i := range rows {
+		n[rows[i].Client+" "+rows[i].Op]++
+	}
 	return n
 }
 
@@ -41,19 +37,14 @@ func requestsOf(t *testing.T, path string) map[string]int {
 // preparation.
 func summarizedOf(t *testing.T, path string) map[string]int {
 	t.Helper()
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
+	log, rows := testlog.ReadFile(t, path)
 	w := log.Header().Merged[0].Window
 	inside := map[string]int{}
-	check.OK(t, log.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			if r := &batch[i]; r.Place(w.Begin, w.End) == oplog.InWindow {
-				inside[r.Client+" "+r.Op]++
-			}
+	for i := range rows {
+		if r := &rows[i]; r.Place(w.Begin, w.End) == oplog.InWindow {
+			inside[r.Client+" "+r.Op]++
 		}
-		return nil
-	}))
+	}
 	n := requestsOf(t, path)
 	const few = 10
 	for series := range n {
@@ -183,10 +174,7 @@ func TestReceiversThatAreDead(t *testing.T) {
 	p.Job.Exports = sink.Destinations{Influx: &sink.InfluxOptions{Server: "http://127.0.0.1:1", Token: "influxtoken", Bucket: "b"}, StatsD: "127.0.0.1:1"}
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	whole(t, f, p, path)
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
-	check.OK(t, log.Each(t.Context(), func([]oplog.Record) error { return nil }))
+	log, _ := testlog.ReadFile(t, path)
 	notes := strings.Join(log.Trailer().Notes, "\n")
 	for _, m := range ms {
 		if !regexp.MustCompile(`(?m)^client ` + m.addr + `: \d+ of \d+ points did not reach InfluxDB: .*refused`).MatchString(notes) {

@@ -12,27 +12,22 @@ import (
 
 	"warp/internal/check"
 	"warp/internal/pause"
+	"warp/internal/testlog"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
-	"warp/pkg/oplog"
 )
 
 // rows counts the rows of a log by client.
 func rows(t *testing.T, path string) map[string]int {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
+	_, all := testlog.ReadFile(t, path)
 	n := map[string]int{}
-	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			n[batch[i].Client]++
-		}
-		return nil
-	}))
+	for i := range all {
+		n[all[i].Client]++
+	}
 	return n
 }
 
@@ -121,10 +116,7 @@ func TestLostClient(t *testing.T) {
 	if len(left) != 1 {
 		t.Errorf("what had arrived of the lost client's log is in %v", left)
 	}
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
-	check.OK(t, log.Each(ctx, func([]oplog.Record) error { return nil }))
+	log, _ := testlog.ReadFile(t, path)
 	if notes := strings.Join(log.Trailer().Notes, "\n"); !strings.Contains(notes, "client "+m.addr+" was lost") || !strings.Contains(notes, "1 of 2 clients") {
 		t.Errorf("notes: %s", notes)
 	}

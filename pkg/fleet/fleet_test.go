@@ -14,6 +14,7 @@ import (
 
 	"warp/internal/check"
 	"warp/internal/pause"
+	"warp/internal/testlog"
 	"warp/pkg/bench"
 	"warp/pkg/bench/ops"
 	"warp/pkg/fleet/agent"
@@ -306,16 +307,11 @@ func TestEnd(t *testing.T) {
 	if r.Fatal != nil || len(r.Lost) > 0 || r.Sent != stats.Rows || r.Failed > 0 {
 		t.Errorf("%+v, and %d rows", r, stats.Rows)
 	}
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
+	log, rows := testlog.ReadFile(t, path)
 	last := map[string]int64{}
-	check.OK(t, log.Each(ctx, func(batch []oplog.Record) error {
-		for i := range batch {
-			last[batch[i].Client] = max(last[batch[i].Client], batch[i].Start)
-		}
-		return nil
-	}))
+	for i := range rows {
+		last[rows[i].Client] = max(last[rows[i].Client], rows[i].Start)
+	}
 	var ends []int64
 	for _, at := range last {
 		ends = append(ends, at)
@@ -359,20 +355,15 @@ func TestTrace(t *testing.T) {
 	_, _, err := f.Merge(ctx, path)
 	check.OK(t, err)
 	check.OK(t, f.Clean(ctx))
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
+	log, rows := testlog.ReadFile(t, path)
 	with, without := map[string]int{}, map[string]int{}
-	check.OK(t, log.Each(ctx, func(batch []oplog.Record) error {
-		for i := range batch {
-			if batch[i].Phases != nil {
-				with[batch[i].Client]++
-			} else {
-				without[batch[i].Client]++
-			}
+	for i := range rows {
+		if rows[i].Phases != nil {
+			with[rows[i].Client]++
+		} else {
+			without[rows[i].Client]++
 		}
-		return nil
-	}))
+	}
 	if len(with) != 2 || len(without) != 2 {
 		t.Errorf("rows with phases by client: %v, without: %v", with, without)
 	}

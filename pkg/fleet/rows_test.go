@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/oplog"
 )
@@ -60,22 +61,17 @@ func (l *listing) await(t *testing.T, clients int) {
 // written in a merged log, and as a merge moves the rows of a client.
 func inLog(t *testing.T, path string) map[string][]string {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
+	r, all := testlog.ReadFile(t, path)
 	ahead, offset := r.Header().ClockOffset, map[string]uint32{}
 	for _, o := range r.Header().Merged {
 		offset[o.Client] = o.Offset
 	}
 	rows := map[string][]string{}
-	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			batch[i].MoveBack(ahead)
-			batch[i].Thread += offset[batch[i].Client]
-			rows[batch[i].Client] = append(rows[batch[i].Client], rowText(&batch[i]))
-		}
-		return nil
-	}))
+	for i := range all {
+		all[i].MoveBack(ahead)
+		all[i].Thread += offset[all[i].Client]
+		rows[all[i].Client] = append(rows[all[i].Client], rowText(&all[i]))
+	}
 	return rows
 }
 

@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,12 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/pkg/workload"
@@ -127,21 +126,8 @@ func profileOf(t *testing.T, in io.Reader, name string) *workload.Profile {
 // rowsOf returns the rows and the window of an op log.
 func rowsOf(t *testing.T, path string) (all []oplog.Record, w oplog.Window) {
 	t.Helper()
-	log, err := oplog.Open(path)
-	check.OK(t, err)
-	defer log.Close()
-	batch := make([]oplog.Record, 100)
-	for {
-		n, err := log.Read(batch)
-		for _, r := range batch[:n] {
-			r.Key = strings.Clone(r.Key)
-			all = append(all, r)
-		}
-		if errors.Is(err, io.EOF) {
-			return all, log.Window()
-		}
-		check.OK(t, err)
-	}
+	log, all := testlog.ReadFile(t, path)
+	return all, log.Window()
 }
 
 // sameProfile compares the profiles of two logs of the same requests. Exact are numbers, sizes and popularity; one log has the client's

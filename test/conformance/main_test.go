@@ -21,6 +21,7 @@ import (
 	"warp/cli"
 	"warp/internal/check"
 	"warp/internal/standin"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -262,20 +263,8 @@ type history struct {
 
 func readLog(t *testing.T, path string) history {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
-	h := history{header: r.Header()}
-	batch := make([]oplog.Record, 256)
-	for {
-		n, err := r.Read(batch)
-		h.rows = append(h.rows, batch[:n]...)
-		if err == io.EOF {
-			h.trailer, h.warnings = r.Trailer(), r.Warnings()
-			return h
-		}
-		check.OK(t, err)
-	}
+	r, rows := testlog.ReadFile(t, path)
+	return history{r.Header(), r.Trailer(), rows, r.Warnings()}
 }
 
 // of returns the rows of one operation.

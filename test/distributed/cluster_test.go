@@ -21,8 +21,8 @@ import (
 
 	_ "warp/cli" // the binary is built from this: a change makes cached results of these tests stale
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
-	"warp/pkg/oplog"
 	"warp/test/testbinary"
 )
 
@@ -308,21 +308,15 @@ func (c *cluster) about(t *testing.T, name string, clients ...int) {
 
 func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 	t.Helper()
-	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
-	check.OK(t, err)
-	defer r.Close()
+	_, all := testlog.ReadFile(t, filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	rows := map[string]int{}
 	failed := 0
-	err = r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			if batch[i].Err != "" {
-				failed++
-			}
-			rows[clientOf.FindStringSubmatch("/" + batch[i].Key)[1]]++
+	for i := range all {
+		if all[i].Err != "" {
+			failed++
 		}
-		return nil
-	})
-	check.OK(t, err)
+		rows[clientOf.FindStringSubmatch("/" + all[i].Key)[1]]++
+	}
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	t.Logf("%s: rows %v, the store saw %v", name, rows, c.store.n)

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
-	"warp/pkg/oplog"
 )
 
 // The counters of a store agree with the rows of the coordinator's log. They also include the
@@ -90,20 +90,14 @@ func counts(now, before, total map[string]int) (wrong string) {
 // rowsOf counts the successful rows of a log.
 func rowsOf(t *testing.T, path string) map[string]int {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
+	_, all := testlog.ReadFile(t, path)
 	rows := map[string]int{}
-	err = r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			if batch[i].Err != "" {
-				t.Errorf("%s: %s", path, batch[i].Err)
-			}
-			rows[batch[i].Op]++
+	for i := range all {
+		if all[i].Err != "" {
+			t.Errorf("%s: %s", path, all[i].Err)
 		}
-		return nil
-	})
-	check.OK(t, err)
+		rows[all[i].Op]++
+	}
 	return rows
 }
 

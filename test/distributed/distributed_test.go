@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
-	"warp/pkg/oplog"
 )
 
 // bucketOf returns a bucket that no other test uses at the same time.
@@ -85,19 +85,15 @@ func (c *cluster) traced(t *testing.T) {
 	c.measuring(t, p)
 	check.OK(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.ends(t, 0, "HTTP phases")
-	r, err := oplog.Open(filepath.Join(c.coordinator.dir, "traced.csv.zst"))
-	check.OK(t, err)
-	defer r.Close()
+	_, rows := testlog.ReadFile(t, filepath.Join(c.coordinator.dir, "traced.csv.zst"))
 	traced := map[string]int{}
-	if err := r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			if batch[i].Phases != nil {
-				traced[batch[i].Client]++
-			}
+	for i := range rows {
+		if rows[i].Phases != nil {
+			traced[rows[i].Client]++
 		}
-		return nil
-	}); err != nil || len(traced) != len(c.clients) {
-		t.Errorf("traced requests of clients: %v (%v)", traced, err)
+	}
+	if len(traced) != len(c.clients) {
+		t.Errorf("traced requests of clients: %v", traced)
 	}
 	c.clean(t)
 }

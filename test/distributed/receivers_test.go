@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -44,28 +45,22 @@ func (c *cluster) rows(t *testing.T, name string) map[string]sums {
 // chosen adds up the rows of the merged log that choose selects.
 func (c *cluster) chosen(t *testing.T, name string, choose func(*oplog.Record, oplog.Window) bool) map[string]sums {
 	t.Helper()
-	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
-	check.OK(t, err)
-	defer r.Close()
+	r, rows := testlog.ReadFile(t, filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	all := map[string]sums{}
-	err = r.Each(t.Context(), func(batch []oplog.Record) error {
-		for i := range batch {
-			row := &batch[i]
-			if !choose(row, *r.Header().Merged[0].Window) {
-				continue
-			}
-			s := all[row.Client+" "+row.Op]
-			s.requests++
-			if row.Err != "" {
-				s.errors++
-			} else {
-				s.bytes += row.Bytes
-			}
-			all[row.Client+" "+row.Op] = s
+	for i := range rows {
+		row := &rows[i]
+		if !choose(row, *r.Header().Merged[0].Window) {
+			continue
 		}
-		return nil
-	})
-	check.OK(t, err)
+		s := all[row.Client+" "+row.Op]
+		s.requests++
+		if row.Err != "" {
+			s.errors++
+		} else {
+			s.bytes += row.Bytes
+		}
+		all[row.Client+" "+row.Op] = s
+	}
 	if len(all) != 2*len(c.clients) { // PUT and GET
 		t.Errorf("%s: rows of %v", name, all)
 	}

@@ -3,7 +3,6 @@ package monitored
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -24,6 +23,7 @@ import (
 
 	"warp/cli"
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -193,38 +193,15 @@ func (r *run) silentAbout(secret string) {
 // rows reads the log.
 func (r *run) rows() []oplog.Record {
 	r.t.Helper()
-	f, err := oplog.Open(r.log)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer f.Close()
-	var rows []oplog.Record
-	batch := make([]oplog.Record, 256)
-	for {
-		n, err := f.Read(batch)
-		rows = append(rows, batch[:n]...)
-		if errors.Is(err, io.EOF) {
-			return rows
-		}
-		if err != nil {
-			r.t.Fatal(err)
-		}
-	}
+	_, rows := testlog.ReadFile(r.t, r.log)
+	return rows
 }
 
 // summarized returns the rows that the summary of the run is about: those that belong to its
 // window, or all of an operation with fewer than 10 successful ones there.
 func (r *run) summarized() (chosen []oplog.Record) {
 	r.t.Helper()
-	rows := r.rows()
-	f, err := oplog.Open(r.log)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Each(r.t.Context(), func([]oplog.Record) error { return nil }); err != nil {
-		r.t.Fatal(err)
-	}
+	f, rows := testlog.ReadFile(r.t, r.log)
 	w := f.Trailer().Window
 	if w == nil || w.Begin == 0 {
 		return rows

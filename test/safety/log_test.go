@@ -1,8 +1,6 @@
 package safety
 
 import (
-	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -20,18 +18,8 @@ import (
 // readLog returns all rows of a log, and whether the log is truncated.
 func readLog(t *testing.T, path string) (rows []oplog.Record, warned bool) {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
-	batch := make([]oplog.Record, 1000)
-	for {
-		n, err := r.Read(batch)
-		rows = append(rows, batch[:n]...)
-		if errors.Is(err, io.EOF) {
-			return rows, len(r.Warnings()) > 0
-		}
-		check.OK(t, err)
-	}
+	r, rows := testlog.ReadFile(t, path)
+	return rows, len(r.Warnings()) > 0
 }
 
 // analyze runs warp analyze in the directory of p.

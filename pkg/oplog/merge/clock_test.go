@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
@@ -30,18 +30,8 @@ func writeShifted(t *testing.T, client string, ahead int64, starts ...int64) str
 
 func readWhole(t *testing.T, path string) (all []oplog.Record, h oplog.Header) {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
-	batch := make([]oplog.Record, 16)
-	for {
-		n, err := r.Read(batch)
-		all = append(all, batch[:n]...)
-		if err == io.EOF {
-			return all, r.Header()
-		}
-		check.OK(t, err)
-	}
+	r, all := testlog.ReadFile(t, path)
+	return all, r.Header()
 }
 
 // A client's clock offset is subtracted once, however often logs are merged.
