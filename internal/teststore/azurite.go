@@ -68,6 +68,11 @@ func (s *Store) AskAzurite(ctx context.Context, method, container, blob, query, 
 	if method == http.MethodPut && query == "" {
 		req.Header.Set("X-Ms-Blob-Type", "BlockBlob")
 	}
+	return ask(req)
+}
+
+// ask sends a request and returns the answer.
+func ask(req *http.Request) (status int, text string, err error) {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, "", err

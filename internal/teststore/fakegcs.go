@@ -1,6 +1,10 @@
 package teststore
 
-import "context"
+import (
+	"context"
+	"net/http"
+	"strings"
+)
 
 // launchFakeGCS starts fake-gcs-server, which keeps everything in memory and needs no credentials.
 func (s *Store) launchFakeGCS(ctx context.Context, binary string, o Options) error {
@@ -15,4 +19,14 @@ func (s *Store) launchFakeGCS(ctx context.Context, binary string, o Options) err
 		return err
 	}
 	return s.awaitReady(ctx, answers("http://"+s.Endpoint+"/storage/v1/b", isOK))
+}
+
+// AskGCS sends a request with a JSON document directly to fake-gcs-server.
+func (s *Store) AskGCS(ctx context.Context, method, target, body string) (status int, text string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+s.Endpoint+target, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return ask(req)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -128,16 +127,8 @@ func (r *Receiver) launchInfluxd(ctx context.Context, binary string, _ ReceiverO
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusCreated {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-		return fmt.Errorf("setting InfluxDB up: %s %s", resp.Status, text)
-	}
-	return nil
+	_, err = r.do(req)
+	return err
 }
 
 func (r *Receiver) launchStatsd(ctx context.Context, binary string, o ReceiverOptions) error {
@@ -222,14 +213,9 @@ func (r *Receiver) Flux(ctx context.Context, query string) (string, error) {
 }
 
 func (r *Receiver) do(req *http.Request) (string, error) {
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
+	status, text, err := ask(req)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("%s answers %d: %s", req.URL.Path, status, text)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s answers %s: %s", req.URL.Path, resp.Status, text)
-	}
-	return string(text), err
+	return text, err
 }

@@ -3,7 +3,6 @@ package safety
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,18 +40,12 @@ func (b *bucket) makeInGCS() error {
 // api sends a request directly to the store.
 func (b *bucket) api(method, target, body string, into any) (status int, text string) {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), method, "http://"+b.store.Endpoint+target, strings.NewReader(body))
-	b.must(err)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	b.must(err)
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
+	status, text, err := b.store.AskGCS(b.t.Context(), method, target, body)
 	b.must(err)
 	if into != nil {
-		b.must(json.Unmarshal(data, into))
+		b.must(json.Unmarshal([]byte(text), into))
 	}
-	return resp.StatusCode, string(data)
+	return status, text
 }
 
 func (b *bucket) putToGCS(key, content string) error {
