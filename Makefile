@@ -60,7 +60,7 @@ stores:
 # run up to twice more, and the output names it: a machine that stops for seconds must not decide whether a change lands.
 # Data races are never tried again.
 go_test = $(if $(findstring -race,$(1)),,CGO_ENABLED=0) \
-	$(if $(RERUN),$(GO) run $(GOTESTSUM) --format=standard-quiet --rerun-fails=$(RERUN) --rerun-fails-run-root-test \
+	$(if $(RERUN),$(GO) run $(GOTESTSUM) --format=standard-quiet --hide-summary=skipped --rerun-fails=$(RERUN) --rerun-fails-run-root-test \
 		--rerun-fails-abort-on-data-race --packages='$(2)' -- -vet=off $(1),$(GO) test -vet=off $(1) $(2))
 
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under

@@ -12,6 +12,7 @@ import (
 	"warp/cli/exit"
 	"warp/internal/check"
 	"warp/internal/standin"
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 )
@@ -85,11 +86,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 // rowsIn reads a log.
 func rowsIn(t *testing.T, path string) (all []oplog.Record) {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
-	check.OK(t, r.Each(t.Context(), func(batch []oplog.Record) error { all = append(all, batch...); return nil }))
-	if len(all) == 0 {
+	if _, all = testlog.ReadFile(t, path); len(all) == 0 {
 		t.Fatal("the log has no rows")
 	}
 	return all

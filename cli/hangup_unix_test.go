@@ -16,6 +16,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/internal/check"
+	"warp/internal/testlog"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -212,10 +213,7 @@ func TestTerminalClosed(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != test.code {
 				t.Errorf("exit code %d, want %d: %s", code, test.code, text())
 			}
-			f, err := oplog.Open(filepath.Join(dir, "run.csv.zst"))
-			check.OK(t, err)
-			defer func() { _ = f.Close() }()
-			check.OK(t, f.Each(t.Context(), func([]oplog.Record) error { return nil }))
+			f, _ := testlog.ReadFile(t, filepath.Join(dir, "run.csv.zst"))
 			if end := f.Trailer().End; end != test.reason {
 				t.Errorf("the log says that the run ended as %q, want %q: %s", end, test.reason, text())
 			}

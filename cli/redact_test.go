@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"warp/internal/check"
-	"warp/pkg/oplog"
+	"warp/internal/testlog"
 )
 
 const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCY"
@@ -82,9 +81,6 @@ func TestPasswordOfAGateway(t *testing.T) {
 
 func notesIn(t *testing.T, path string) []string {
 	t.Helper()
-	r, err := oplog.Open(path)
-	check.OK(t, err)
-	defer r.Close()
-	check.OK(t, r.Each(t.Context(), func([]oplog.Record) error { return nil }))
+	r, _ := testlog.ReadFile(t, path)
 	return r.Trailer().Notes
 }

@@ -29,7 +29,7 @@ type popularityCounter struct {
 	total  uint64
 
 	begun        bool // the beginning is over
-	old, deleted int  // keys that were read in the beginning and not uploaded before, and those of them that were deleted
+	old, deleted int  // keys that existed before the log and were read in the beginning; how many of them were deleted
 }
 
 // A keyCount is the number of requests for a key, and what happened to it in the beginning.
