@@ -22,7 +22,7 @@ func TestExitCodeOfFailedRequests(t *testing.T) {
 	for assertion, want := range map[string]int{
 		"errors<90%": exit.Requests, "GET.p99.9999<1m": exit.Requests, "errors<1%": exit.Assertion, "GET.p50<1ns": exit.Assertion,
 	} {
-		r := runWarp(t, nil, "get", "--host="+store, "--access-key=key", "--secret-key=secret-key", "--obj.size=1KiB", "--objects=5", "--concurrent=1", "--duration=1m", "--epochs=20",
+		r := runWarp(t, nil, "get", "--host="+store, "--access-key=key", "--secret-key=secret-key", "--obj.size=1KiB", "--objects=5", "--concurrent=1", "--duration=1m", "--epochs=200",
 			"--stress", "--assert="+assertion)
 		if r.code != want {
 			t.Errorf("%s: exit code %d, want %d: %s", assertion, r.code, want, r.err)
