@@ -15,7 +15,7 @@ import (
 	"warp/internal/human"
 )
 
-// isRunFile reports whether the argument of warp ab is a file and no benchmark.
+// isRunFile reports whether the argument of warp ab is a file, not a benchmark.
 func isRunFile(table *command.Table, arg string) bool {
 	if table.Find(arg) != nil {
 		return false

@@ -89,7 +89,7 @@ func (f *AnalysisFlags) Options() aggregate.Options {
 	return o
 }
 
-// Everything reports whether the report leaves out no requests.
+// Everything reports whether the report covers all requests.
 func (f *AnalysisFlags) Everything() bool {
 	return f.Op == "" && f.host == "" && f.Skip == 0 && f.Limit == 0 && f.Offset == 0
 }

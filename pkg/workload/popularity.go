@@ -19,17 +19,18 @@ const groups = 16
 
 // A popularityCounter counts the requests for each key, or for the keys of a sample.
 //
-// A key that existed for a part of the log only was read less than it is popular. So the exponent is fitted to the beginning of
-// the log, in which at most half of the first keys are deleted, and there to those that existed all along. Without deletions
-// the beginning is the whole log.
+// A key that existed during only a part of the log was read less often than its popularity suggests. The exponent is therefore
+// fitted to the beginning of the log, which ends when half of the keys that it began with are deleted, and only to keys that
+// existed throughout. If nothing is deleted, the beginning is the whole log.
 type popularityCounter struct {
 	max    int
 	counts map[uint64]keyCount
 	sample reuse.Sample // keys that are counted
 	total  uint64
 
-	begun        bool // the beginning is over
-	old, deleted int  // keys that existed before the log and were read in the beginning; how many of them were deleted
+	beginningOver bool
+	old           int // keys that existed before the log and were read in its beginning
+	deleted       int // old keys that were deleted
 }
 
 // A keyCount is the number of requests for a key, and what happened to it in the beginning.
@@ -53,7 +54,7 @@ func (c *popularityCounter) read(key uint64) {
 	}
 	n := c.counts[key]
 	n.requests++
-	if !c.begun {
+	if !c.beginningOver {
 		n.early++
 		if n.early == 1 && n.old() {
 			c.old++
@@ -64,7 +65,7 @@ func (c *popularityCounter) read(key uint64) {
 
 // create notes an upload.
 func (c *popularityCounter) create(key uint64) {
-	if _, ok := c.counts[key]; !ok && !c.begun && c.sample.Has(key) {
+	if _, ok := c.counts[key]; !ok && !c.beginningOver && c.sample.Has(key) {
 		c.set(key, keyCount{created: true})
 	}
 }
@@ -72,13 +73,13 @@ func (c *popularityCounter) create(key uint64) {
 // remove notes a deletion.
 func (c *popularityCounter) remove(key uint64) {
 	n, ok := c.counts[key]
-	if !ok || c.begun || n.deleted || !n.old() {
+	if !ok || c.beginningOver || n.deleted || !n.old() {
 		return
 	}
 	n.deleted = true
 	c.counts[key] = n
 	c.deleted++
-	c.begun = c.old >= 2*minFitKeys && 2*c.deleted >= c.old
+	c.beginningOver = c.old >= 2*minFitKeys && 2*c.deleted >= c.old
 }
 
 func (c *popularityCounter) set(key uint64, n keyCount) {
@@ -105,7 +106,7 @@ func (c *popularityCounter) popularity() *Popularity {
 	return p
 }
 
-// fit fits a distribution to the keys that existed during the whole beginning; to all if those have few of its requests.
+// fit fits a distribution to the keys that existed during the whole beginning, or to all keys if few requests were for these.
 func (c *popularityCounter) fit() (zipfFit, bool) {
 	var all, lasting []uint64
 	var early, requests uint64
@@ -120,7 +121,7 @@ func (c *popularityCounter) fit() (zipfFit, bool) {
 	if len(lasting) < minFitKeys || 8*requests < early {
 		return fitZipf(all, c.total, c.sample.Share)
 	}
-	// The keys that were deleted would have had as many requests as those that were not.
+	// Deletions do not depend on popularity, so the deleted keys would have had as many requests as the others.
 	share := float64(len(lasting)) / float64(len(lasting)+c.deleted) * c.sample.Share
 	return fitZipf(lasting, uint64(math.Round(float64(requests)/share)), share)
 }

@@ -83,7 +83,7 @@ type Times struct {
 }
 
 // A statementLine is a line of JSON on standard error while a statement runs:
-// the figures so far, and those of the interval.
+// the figures so far, and the figures of the interval.
 type statementLine struct {
 	Statement int     `json:"statement"`
 	Warmup    bool    `json:"warmup"`

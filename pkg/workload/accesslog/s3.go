@@ -75,7 +75,7 @@ func (e *entry) request(known map[string]workload.Op, r *workload.Request) error
 	return nil
 }
 
-// failed reports whether a status means an error. "Not modified" is no error: the client asked whether the object has changed.
+// failed reports whether a status means an error. "Not modified" is not an error: the client asked whether the object has changed.
 func failed(status int) bool { return status < 200 || status >= 300 && status != 304 }
 
 // decoded returns a key without the encoding of URLs, which some operations have twice.
